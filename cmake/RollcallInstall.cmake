@@ -1,0 +1,2 @@
+# Install rules and the CMake package: rollcall::framework for hosts, rollcall::plugin for authors.
+include(CMakePackageConfigHelpers)

@@ -1,0 +1,47 @@
+# rollcall_add_plugin(NAME SOURCES file... [MANIFEST file] [LIBRARIES target...]
+#                     [OUTPUT_DIRECTORY dir] [NO_INSTALL])
+#
+# A shared library that exports exactly one symbol, rollcall_plugin_v1, with its manifest
+# (NAME.rollcall.json) beside it. Works in this tree and, through find_package(Rollcall), outside.
+set(ROLLCALL_PLUGIN_MAP ${CMAKE_CURRENT_LIST_DIR}/rollcall_plugin.map)
+
+function(rollcall_add_plugin name)
+  cmake_parse_arguments(ARG "NO_INSTALL" "MANIFEST;OUTPUT_DIRECTORY" "SOURCES;LIBRARIES" ${ARGN})
+  if(NOT ARG_SOURCES)
+    message(FATAL_ERROR "rollcall_add_plugin(${name}): SOURCES is empty")
+  endif()
+  add_library(${name} SHARED ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES
+    PREFIX "" CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    LINK_DEPENDS ${ROLLCALL_PLUGIN_MAP})
+  if(ARG_OUTPUT_DIRECTORY)
+    set(output ${ARG_OUTPUT_DIRECTORY})
+  elseif(ROLLCALL_PLUGIN_OUTPUT_DIR)
+    set(output ${ROLLCALL_PLUGIN_OUTPUT_DIR})
+  else()
+    set(output ${CMAKE_CURRENT_BINARY_DIR})
+  endif()
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${output}
+                                           RUNTIME_OUTPUT_DIRECTORY ${output})
+  target_link_libraries(${name} PRIVATE rollcall::plugin ${ARG_LIBRARIES})
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    target_link_options(${name} PRIVATE LINKER:--version-script=${ROLLCALL_PLUGIN_MAP})
+    if(NOT ROLLCALL_SANITIZE)
+      target_link_options(${name} PRIVATE LINKER:-z,defs)
+    endif()
+  endif()
+  if(TARGET rollcall_options)
+    target_link_libraries(${name} PRIVATE rollcall_options)
+  endif()
+  if(ARG_MANIFEST)
+    file(MAKE_DIRECTORY ${output})
+    configure_file(${ARG_MANIFEST} ${output}/${name}.rollcall.json COPYONLY)
+  endif()
+  if(ROLLCALL_PLUGIN_INSTALL_DIR AND NOT ARG_NO_INSTALL)
+    install(TARGETS ${name} LIBRARY DESTINATION ${ROLLCALL_PLUGIN_INSTALL_DIR}
+                            RUNTIME DESTINATION ${ROLLCALL_PLUGIN_INSTALL_DIR})
+    if(ARG_MANIFEST)
+      install(FILES ${output}/${name}.rollcall.json DESTINATION ${ROLLCALL_PLUGIN_INSTALL_DIR})
+    endif()
+  endif()
+endfunction()
