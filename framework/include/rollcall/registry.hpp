@@ -81,7 +81,8 @@ struct StopOptions {
   std::int64_t total_ms = 3000;
 };
 
-enum class StopOutcome : std::uint8_t { kEnded, kAlreadyGone, kStillThere, kRefused };
+// kSent: of signals other than KILL, whose end nobody waits for.
+enum class StopOutcome : std::uint8_t { kEnded, kAlreadyGone, kStillThere, kRefused, kSent };
 [[nodiscard]] ROLLCALL_API std::string_view to_text(StopOutcome outcome);  // "ended", ...
 
 struct StopReport {
