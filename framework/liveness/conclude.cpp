@@ -16,9 +16,10 @@ std::string reason_text(const Classification& result, const ProcessIdentity& rec
     case Rule::kForeignHost:
       return "it was recorded on another host; only there can it be told";
     case Rule::kForeignPidNamespace:
-      return fmt::format("it was recorded in another pid namespace, where pid {} is another "
-                         "process's; only there can it be told",
-                         pid);
+      return fmt::format(
+          "it was recorded in another pid namespace, where pid {} is another "
+          "process's; only there can it be told",
+          pid);
     case Rule::kForeignTimeNamespace:
       return "it was recorded in another time namespace, which shifts start times; only there can "
              "it be told";
@@ -29,7 +30,7 @@ std::string reason_text(const Classification& result, const ProcessIdentity& rec
       return fmt::format("{} is no process id", pid);
     case Rule::kObservationUnreadable:
       return read.reason.empty() ? fmt::format("pid {} could not be read", pid)
-                                 : escape_control(read.reason.view());
+                                 : text::for_terminal(read.reason.view());
     case Rule::kNoProcess:
       return fmt::format("no process holds pid {}", pid);
     case Rule::kThread:
@@ -37,9 +38,9 @@ std::string reason_text(const Classification& result, const ProcessIdentity& rec
     case Rule::kRebooted:
       return "the machine has booted since";
     case Rule::kBootUnreadable:
-      return here.boot_id_why.empty()
-                 ? "the boot id cannot be compared"
-                 : fmt::format("the boot id cannot be read: {}", escape_control(here.boot_id_why));
+      return here.boot_id_why.empty() ? "the boot id cannot be compared"
+                                      : fmt::format("the boot id cannot be read: {}",
+                                                    text::for_terminal(here.boot_id_why));
     case Rule::kTokenMissing:
       return fmt::format("pid {}'s start time was not recorded by the writer", pid);
     case Rule::kTokenUnreadable:
@@ -114,10 +115,10 @@ std::string_view door_sentence(Reason reason) {
 
 std::string door_text(Reason reason, const DoorReading& door) {
   if (reason == Reason::kOtherSession) {
-    return fmt::format("its door answers for {}", escape_control(door.session));
+    return fmt::format("its door answers for {}", text::for_terminal(door.session));
   }
   if (door.detail.empty()) return std::string(door_sentence(reason));
-  return fmt::format("{}: {}", door_sentence(reason), escape_control(door.detail));
+  return fmt::format("{}: {}", door_sentence(reason), text::for_terminal(door.detail));
 }
 
 }  // namespace
