@@ -1,2 +1,120 @@
-# Install rules and the CMake package: rollcall::framework for hosts, rollcall::plugin for authors.
+# Install rules, the CMake package (rollcall::framework for hosts, rollcall::plugin for authors) and
+# the .deb packages. Two components: `runtime`, what an operator needs, and `development`.
 include(CMakePackageConfigHelpers)
+
+set(ROLLCALL_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Rollcall)
+
+install(TARGETS rollcall rollcall_abi EXPORT RollcallTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime
+          NAMELINK_COMPONENT development
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+if(TARGET regtool)
+  install(TARGETS regtool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+endif()
+
+install(DIRECTORY framework/abi/rollcall framework/include/rollcall
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+
+install(EXPORT RollcallTargets NAMESPACE rollcall:: DESTINATION ${ROLLCALL_CMAKE_DIR}
+  COMPONENT development)
+configure_package_config_file(cmake/RollcallConfig.cmake.in
+  ${CMAKE_BINARY_DIR}/RollcallConfig.cmake INSTALL_DESTINATION ${ROLLCALL_CMAKE_DIR})
+# Before 1.0 a minor version may change the C++ interfaces.
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/RollcallConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/RollcallConfig.cmake
+              ${CMAKE_BINARY_DIR}/RollcallConfigVersion.cmake
+              cmake/RollcallPlugin.cmake cmake/rollcall_plugin.map
+  DESTINATION ${ROLLCALL_CMAKE_DIR} COMPONENT development)
+
+# Documents: what operators read, and what authors read.
+set(ROLLCALL_DOC_DIR ${CMAKE_INSTALL_DATADIR}/doc)
+install(FILES README.md SECURITY.md DESTINATION ${ROLLCALL_DOC_DIR}/rollcall COMPONENT runtime)
+install(DIRECTORY docs/ DESTINATION ${ROLLCALL_DOC_DIR}/rollcall COMPONENT runtime
+  FILES_MATCHING PATTERN "*.md" PATTERN "man" EXCLUDE PATTERN "completions" EXCLUDE)
+install(FILES framework/abi/RULES.md DESTINATION ${ROLLCALL_DOC_DIR}/librollcall-dev
+  COMPONENT development OPTIONAL)
+install(FILES framework/abi/CHANGELOG.md DESTINATION ${ROLLCALL_DOC_DIR}/librollcall-dev
+  RENAME ABI-CHANGELOG.md COMPONENT development OPTIONAL)
+install(DIRECTORY examples/ DESTINATION ${ROLLCALL_DOC_DIR}/librollcall-dev/examples
+  COMPONENT development)
+
+# What Debian asks of every package: its licence and its changelog.
+find_program(GZIP_PROGRAM gzip)
+configure_file(cmake/debian-changelog.in ${CMAKE_BINARY_DIR}/debian/changelog.Debian @ONLY)
+if(GZIP_PROGRAM)
+  execute_process(COMMAND ${GZIP_PROGRAM} -9nkf ${CMAKE_BINARY_DIR}/debian/changelog.Debian)
+  foreach(package rollcall:runtime librollcall-dev:development)
+    string(REPLACE ":" ";" package ${package})
+    list(GET package 0 name)
+    list(GET package 1 component)
+    install(FILES cmake/copyright ${CMAKE_BINARY_DIR}/debian/changelog.Debian.gz
+      DESTINATION ${ROLLCALL_DOC_DIR}/${name} COMPONENT ${component})
+  endforeach()
+endif()
+
+# Man pages docs/man/NAME.SECTION; compressed, as Debian wants them, where gzip is there.
+file(GLOB ROLLCALL_MAN_PAGES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/man/*.[1-8])
+foreach(page IN LISTS ROLLCALL_MAN_PAGES)
+  get_filename_component(name ${page} NAME)
+  string(REGEX REPLACE "^.*\\." "" section ${name})
+  if(GZIP_PROGRAM)
+    set(packed ${CMAKE_BINARY_DIR}/man/${name}.gz)
+    add_custom_command(OUTPUT ${packed} DEPENDS ${page}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/man
+      COMMAND sh -c "\"$1\" -9nc \"$2\" > \"$3\"" sh ${GZIP_PROGRAM} ${page} ${packed} VERBATIM)
+    list(APPEND ROLLCALL_PACKED_PAGES ${packed})
+  else()
+    set(packed ${page})
+  endif()
+  install(FILES ${packed} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT runtime)
+endforeach()
+if(ROLLCALL_PACKED_PAGES)
+  add_custom_target(rollcall_man ALL DEPENDS ${ROLLCALL_PACKED_PAGES})
+endif()
+
+install(FILES completions/regtool.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+  RENAME regtool COMPONENT runtime OPTIONAL)
+install(FILES completions/_regtool DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions
+  COMPONENT runtime OPTIONAL)
+install(FILES completions/regtool.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+  COMPONENT runtime OPTIONAL)
+
+# The packages: `cpack -G DEB` in a build tree of the `package` preset.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME rollcall)
+set(CPACK_PACKAGE_VENDOR "Rollcall contributors")
+set(CPACK_PACKAGE_CONTACT "Rollcall contributors <rollcall@localhost>")
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL runtime development)
+set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+# Plugin folders that the group may write to are refused, so no umask may reach the packages.
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ
+  GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME rollcall)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION admin)
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "proves which recorded sessions really run
+ A session leaves a record of itself; a record is a hint, never a truth. regtool
+ proves each one by its process, the process's start and its door, shows which
+ sessions live, and signals or removes only what was proven.
+ .
+ This package holds regtool, librollcall, the Linux backend and the door plugins.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME librollcall-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
+  "rollcall (= ${PROJECT_VERSION}-1), libexpected-dev")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "headers for Rollcall's hosts and plugins
+ The C++ and C interfaces of librollcall, the plugin ABI, and a CMake package
+ with the targets rollcall::framework and rollcall::plugin.")
+include(CPack)

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Installs the packages that Rollcall needs on Debian 12: the one place where they are named.
+#
+#   scripts/deps.sh [build] [test] [bench]      without arguments: all three
+#
+# As root it needs no sudo. When everything is there it asks nothing of the network. The acceptance
+# tests of the doors want Node 20: where the system's is older, the npm package `node` is put into
+# build/tools/node, and scripts/test.sh uses it from there.
+set -euo pipefail
+umask 022
+cd "$(dirname "$0")/.."
+
+# To compile: compilers, and the libraries that docs/dependencies.md gives reasons for.
+build=(g++ cmake ninja-build ccache git libpoco-dev rapidjson-dev libcli11-dev libexpected-dev
+  libfmt-dev)
+# To test: the frameworks, a second compiler for the ABI header, the pinned formatter, what the
+# tests watch processes with, what makes a .deb.
+test=(libgtest-dev libgmock-dev clang clang-format-14 valgrind strace procps iproute2 util-linux
+  mount dpkg-dev file)
+# To measure.
+bench=(libgtest-dev libgmock-dev libbenchmark-dev procps)
+
+readonly NODE_MAJOR=20 NODE_PIN=20.20.2
+
+say() { printf 'deps: %s\n' "$*" >&2; }
+die() { say "$@"; exit 1; }
+
+node_major() { "$1" --version 2>/dev/null | sed -n 's/^v\([0-9]*\)\..*/\1/p'; }
+has_node() {
+  local major
+  major=$(node_major "$1") && [ -n "$major" ] && [ "$major" -ge "$NODE_MAJOR" ]
+}
+
+missing_packages() {
+  local package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
+      printf '%s\n' "$package"
+  done
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+install_packages() {
+  local missing
+  mapfile -t missing < <(missing_packages "$@" | sort -u)
+  [ "${#missing[@]}" -gt 0 ] || return 0
+  if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+    die "these packages are missing, and there is neither root nor sudo to install them:" \
+      "${missing[*]}"
+  fi
+  say "installing ${missing[*]}"
+  local log
+  log=$(mktemp)
+  if ! { as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update &&
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 install -y \
+      --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 </dev/null; then
+    tail -n 30 "$log" >&2
+    rm -f "$log"
+    die "apt-get failed; its last lines are above"
+  fi
+  rm -f "$log"
+}
+
+# Node for the acceptance tests. Its absence costs those tests only, so a failure is a warning.
+install_node() {
+  has_node node && command -v npm >/dev/null && return 0
+  has_node build/tools/node/bin/node && return 0
+  command -v node >/dev/null || install_packages nodejs
+  command -v npm >/dev/null || install_packages npm
+  has_node node && return 0
+  say "node is $(node --version), older than $NODE_MAJOR: taking the npm package node@$NODE_PIN"
+  local stage
+  mkdir -p build/tools
+  stage=$(mktemp -d build/tools/node.XXXXXX)
+  if npm install --silent --no-audit --no-fund --no-save --prefix "$stage" "node@$NODE_PIN" \
+    >/dev/null </dev/null && has_node "$stage/node_modules/node/bin/node"; then
+    mkdir -p build/tools/node/bin
+    cp "$stage/node_modules/node/bin/node" build/tools/node/bin/node
+  else
+    say "node@$NODE_PIN could not be installed: the acceptance tests of the doors will be skipped"
+  fi
+  rm -rf "$stage"
+}
+
+command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
+  die "this script knows Debian; elsewhere install what these are: ${build[*]} ${test[*]} ${bench[*]}"
+
+wanted=()
+node=0
+[ $# -gt 0 ] || set -- build test bench
+for group in "$@"; do
+  case $group in
+    build) wanted+=("${build[@]}") ;;
+    test) wanted+=("${test[@]}"); node=1 ;;
+    bench) wanted+=("${bench[@]}") ;;
+    -h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) die "unknown group '$group': build, test or bench" ;;
+  esac
+done
+install_packages "${wanted[@]}"
+[ "$node" = 0 ] || install_node
