@@ -1,0 +1,88 @@
+// Asking doors: the host's half. The host, not the plugin, rules on which connected socket may be
+// spoken to and which door may have a token.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rollcall/call.hpp"
+#include "rollcall/door_prober.hpp"
+#include "rollcall/process_probe.hpp"
+#include "rollcall/record.hpp"
+#include "rollcall/result.hpp"
+#include "rollcall/verdict.hpp"
+
+namespace rollcall {
+
+// One door to ask. The record outlives the call.
+struct DoorQuestion {
+  const Record* record = nullptr;
+  std::int64_t pid = 0;                    // the process that must hold the door: layer 2's
+  std::optional<std::uint64_t> owner_uid;  // who owns the record; nullopt: not known
+};
+
+// What asking needs. Everything outlives the call.
+struct DoorContext {
+  ProcessProbe* probe = nullptr;  // says who holds a port
+  // The prober for a kind of door; an error is shown as `no-plugin`.
+  std::function<Result<std::shared_ptr<DoorProber>>(std::string_view kind)> doors;
+  const std::vector<std::string>* allow_hosts = nullptr;  // null: none
+  DoorLimits limits;
+  const Clock* clock = nullptr;
+};
+
+// The kind of door that a record names: its own, "a2a" where it names none but has a url.
+[[nodiscard]] std::string_view door_kind(const Record& record);
+
+// Asks all doors side by side, the kinds too, and returns one reading a question, in their order.
+// Costs about one total_timeout however many doors hang. A door that could not be asked has its
+// reason: the url's (`bad-url`, `not-loopback`, `not-supported`: no connection was made),
+// `no-plugin`, or `unverified` where the asking itself failed, was cancelled or ran into the call's
+// deadline; that is no evidence about the door.
+// Threads: any; starts a thread a kind of door beyond the first, and joins it.
+[[nodiscard]] std::vector<DoorReading> ask_doors(std::span<const DoorQuestion> questions,
+                                                 const DoorContext& context, const Call& call);
+
+// The gate of one batch: rules on sockets after the connects and before a byte is sent, and
+// remembers why. A token is handed out only for a loopback (or Unix) peer whose every possible
+// listener is the recorded process's, a descendant's, or, where descriptors cannot be read, of the
+// record owner's uid.
+// Threads: admit() is serialised inside; the readings are for after the probe.
+class DoorGate {
+ public:
+  struct Item {
+    std::int64_t pid = 0;
+    std::optional<std::uint64_t> owner_uid;
+    const std::string* token = nullptr;  // null: none, or the prober may have none
+    bool allowed_host = false;           // the operator listed this host: loopback is not demanded
+  };
+  struct Ruling {
+    Reason refused = Reason::kNone;  // why the last socket was not admitted
+    Ownership ownership = Ownership::kUnknown;
+    bool token_given = false;
+    std::string detail;  // what was read, for explain
+  };
+
+  DoorGate(ProcessProbe& probe, std::vector<Item> items, const Call& call);
+  ~DoorGate();
+  DoorGate(const DoorGate&) = delete;
+  DoorGate& operator=(const DoorGate&) = delete;
+
+  // For DoorProber::probe(); refers to this gate.
+  [[nodiscard]] DoorProber::Admit admit();
+  [[nodiscard]] const Ruling& ruling(std::size_t item) const;
+  // Lays what the gate knows over what the prober said: ownership, and why it was not admitted.
+  void complete(std::size_t item, DoorReading& reading) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rollcall
