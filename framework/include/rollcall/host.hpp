@@ -57,7 +57,8 @@ class ROLLCALL_API Host {
     bool accept_untrusted = false;           // the loud flag
     std::vector<std::string> token_allowed;  // third-party door plugins that may have tokens, by id
     Settings backend_settings;               // e.g. {"proc_root", "/proc"}
-    std::shared_ptr<const Clock> clock;      // null: system_clock()
+    Settings door_settings;  // handed to every door plugin's create, e.g. {"extension_uris", "A B"}
+    std::shared_ptr<const Clock> clock;                         // null: system_clock()
     std::function<void(int level, std::string_view line)> log;  // null: nowhere
     std::vector<const rollcall_entry*> tables;  // handed over without a file (tests)
   };
