@@ -137,15 +137,37 @@ TEST(Layout, PublicHeadersIncludeNothingOfTheInside) {
   }
 }
 
-TEST(Layout, HeadersHoldNeitherPocoNorRapidJson) {
+bool holds_library(const fs::path& file) {
+  const auto all = includes_of(file);
+  return std::any_of(all.begin(), all.end(), [](const Include& include) {
+    const auto library = first_folder(include.target);
+    return library == "Poco" || library == "rapidjson";
+  });
+}
+
+TEST(Layout, PublicHeadersHoldNeitherPocoNorRapidJson) {
+  for (const auto* folder : {"framework/include", "framework/abi"}) {
+    for (const auto& file : code_below(kSource / folder)) {
+      EXPECT_FALSE(holds_library(file)) << shown(file);
+    }
+  }
+}
+
+// So that these libraries are compiled where they are used, and nowhere else.
+TEST(Layout, AHeaderWithPocoOrRapidJsonIsIncludedBySourceFilesOnly) {
+  std::set<std::string> heavy;
+  std::vector<fs::path> headers;
   for (const auto* folder : {"framework", "backends", "plugins"}) {
     for (const auto& file : code_below(kSource / folder)) {
       if (!is_header(file)) continue;
-      for (const auto& include : includes_of(file)) {
-        const auto library = first_folder(include.target);
-        EXPECT_TRUE(library != "Poco" && library != "rapidjson")
-            << shown(file) << " includes " << include.target;
-      }
+      headers.push_back(file);
+      if (holds_library(file)) heavy.insert(file.filename().string());
+    }
+  }
+  for (const auto& header : headers) {
+    for (const auto& include : includes_of(header)) {
+      EXPECT_FALSE(include.quoted && heavy.count(fs::path(include.target).filename().string()) > 0)
+          << shown(header) << " includes " << include.target;
     }
   }
 }
