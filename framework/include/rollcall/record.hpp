@@ -55,7 +55,7 @@ struct RecordError {
 [[nodiscard]] ROLLCALL_API tl::expected<Record, RecordError> parse_record(
     std::string_view bytes, std::string_view expected_id);
 
-// The file's text, ending in a newline. Unknown keys are written back. Errors: kInvalid.
+// The file's text, ending in a newline. Unknown keys are written back. Errors: kInvalid, kTooLarge.
 [[nodiscard]] ROLLCALL_API Result<std::string> serialize_record(const Record& record);
 
 // A session id is a file name on every file system: [A-Za-z0-9._-], first a letter or digit, no
