@@ -1,0 +1,214 @@
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <system_error>
+
+#include "common/net.hpp"
+
+namespace rollcall::doors {
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+int fd_of(const Socket& socket) { return static_cast<int>(socket.handle()); }
+
+const sockaddr* raw(const Address& address) {
+  return reinterpret_cast<const sockaddr*>(address.bytes.data());
+}
+
+template <class Raw>
+Address wrapped(Family family, const Raw& address, std::size_t size) {
+  Address out;
+  static_assert(sizeof(Raw) <= sizeof(out.bytes));
+  out.family = family;
+  out.size = static_cast<std::uint32_t>(size);
+  std::memcpy(out.bytes.data(), &address, size);
+  return out;
+}
+
+Connecting outcome_of(int code, Family family) {
+  switch (code) {
+    case EINPROGRESS:
+    case EALREADY:
+    case EINTR:  // connect(2): goes on asynchronously
+      return Connecting::kPending;
+    case EAGAIN:  // unix(7): the queue is full. TCP: no free local port
+      return family == Family::kUnix ? Connecting::kBusy : Connecting::kNoResources;
+    case EADDRNOTAVAIL:  // IPv6 switched off; or no free local port
+      return family == Family::kIpv6 ? Connecting::kRefused : Connecting::kNoResources;
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+      return Connecting::kNoResources;
+    case ETIMEDOUT:
+      return Connecting::kTimedOut;
+    default:
+      return Connecting::kRefused;
+  }
+}
+
+// Whether so few descriptors are left that the reserve begins. The lowest free number is what the
+// kernel hands out, so a high one means that all below are taken.
+bool in_reserve(int fd, std::uint32_t reserve) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
+  const rlim_t kept = std::min<rlim_t>(reserve, limit.rlim_cur / 4);
+  return static_cast<rlim_t>(fd) >= limit.rlim_cur - kept;
+}
+
+// A TCP simultaneous open with itself: the port that was asked for was free and became our own.
+bool is_self_connected(int fd) {
+  sockaddr_storage here{};
+  sockaddr_storage there{};
+  socklen_t here_size = sizeof(here);
+  socklen_t there_size = sizeof(there);
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&here), &here_size) != 0) return false;
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&there), &there_size) != 0) return false;
+  if (here.ss_family != AF_INET && here.ss_family != AF_INET6) return false;
+  return here_size == there_size && std::memcmp(&here, &there, here_size) == 0;
+}
+
+std::uint32_t events_of(bool readable, bool writable) {
+  return (readable ? std::uint32_t{EPOLLIN | EPOLLRDHUP} : 0U) |
+         (writable ? std::uint32_t{EPOLLOUT} : 0U);
+}
+
+}  // namespace
+
+std::optional<Address> tcp_address(std::string_view host, std::uint16_t port) {
+  const std::string text(host);
+  if (text.find('\0') != std::string::npos) return {};
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_port = htons(port);
+  if (inet_pton(AF_INET, text.c_str(), &v4.sin_addr) == 1) {
+    return wrapped(Family::kIpv4, v4, sizeof(v4));
+  }
+  sockaddr_in6 v6{};
+  v6.sin6_family = AF_INET6;
+  v6.sin6_port = htons(port);
+  if (inet_pton(AF_INET6, text.c_str(), &v6.sin6_addr) == 1) {
+    return wrapped(Family::kIpv6, v6, sizeof(v6));
+  }
+  return {};
+}
+
+std::optional<Address> unix_address(std::string_view path) {
+  sockaddr_un local{};
+  local.sun_family = AF_UNIX;
+  if (path.empty() || path.front() != '/' || path.size() >= sizeof(local.sun_path) ||
+      path.find('\0') != std::string_view::npos) {
+    return {};
+  }
+  std::memcpy(local.sun_path, path.data(), path.size());
+  return wrapped(Family::kUnix, local, offsetof(sockaddr_un, sun_path) + path.size() + 1);
+}
+
+void Socket::close() {
+  if (handle_ >= 0) ::close(static_cast<int>(handle_));
+  handle_ = -1;
+}
+
+ConnectStep start_connect(const Address& address, std::uint32_t reserve, Socket& out) {
+  const int fd = ::socket(raw(address)->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return {outcome_of(errno, address.family), errno};
+  Socket socket(fd);
+  if (in_reserve(fd, reserve)) return {Connecting::kNoResources, EMFILE};
+  if (::connect(fd, raw(address), address.size) != 0) {
+    const int code = errno;
+    const auto outcome = outcome_of(code, address.family);
+    if (outcome == Connecting::kPending) out = std::move(socket);
+    return {outcome, code};
+  }
+  if (is_self_connected(fd)) return {Connecting::kRefused, 0};
+  out = std::move(socket);
+  return {Connecting::kConnected, 0};
+}
+
+ConnectStep finish_connect(const Socket& socket) {
+  int code = 0;
+  socklen_t size = sizeof(code);
+  if (getsockopt(fd_of(socket), SOL_SOCKET, SO_ERROR, &code, &size) != 0) code = errno;
+  if (code != 0) return {outcome_of(code, Family::kIpv6), code};
+  sockaddr_storage peer{};
+  socklen_t peer_size = sizeof(peer);
+  if (getpeername(fd_of(socket), reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0) {
+    return {errno == ENOTCONN ? Connecting::kPending : Connecting::kRefused, errno};
+  }
+  if (is_self_connected(fd_of(socket))) return {Connecting::kRefused, 0};
+  return {Connecting::kConnected, 0};
+}
+
+TransferStep receive(const Socket& socket, std::span<char> into) {
+  const auto got = ::recv(fd_of(socket), into.data(), into.size(), 0);
+  if (got > 0) return {Transfer::kBytes, static_cast<std::size_t>(got), 0};
+  if (got == 0) return {Transfer::kClosed, 0, 0};
+  const int code = errno;
+  const bool again = code == EAGAIN || code == EWOULDBLOCK || code == EINTR;
+  return {again ? Transfer::kAgain : Transfer::kBroken, 0, code};
+}
+
+TransferStep transmit(const Socket& socket, std::string_view bytes) {
+  const auto sent = ::send(fd_of(socket), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  if (sent >= 0) return {Transfer::kBytes, static_cast<std::size_t>(sent), 0};
+  const int code = errno;
+  const bool again = code == EAGAIN || code == EWOULDBLOCK || code == EINTR || code == ENOBUFS;
+  return {again ? Transfer::kAgain : Transfer::kBroken, 0, code};
+}
+
+std::string system_text(std::int64_t os_code) {
+  return std::generic_category().message(static_cast<int>(os_code));
+}
+
+std::optional<Poller> Poller::open() {
+  const int fd = epoll_create1(EPOLL_CLOEXEC);
+  if (fd < 0) return {};
+  return Poller(Socket(fd));
+}
+
+bool Poller::watch(const Socket& socket, std::size_t key, bool readable, bool writable) {
+  epoll_event event{};
+  event.events = events_of(readable, writable);
+  event.data.u64 = key;
+  return epoll_ctl(fd_of(descriptor_), EPOLL_CTL_ADD, fd_of(socket), &event) == 0;
+}
+
+void Poller::change(const Socket& socket, std::size_t key, bool readable, bool writable) {
+  epoll_event event{};
+  event.events = events_of(readable, writable);
+  event.data.u64 = key;
+  epoll_ctl(fd_of(descriptor_), EPOLL_CTL_MOD, fd_of(socket), &event);
+}
+
+void Poller::forget(const Socket& socket) {
+  epoll_event unused{};
+  epoll_ctl(fd_of(descriptor_), EPOLL_CTL_DEL, fd_of(socket), &unused);
+}
+
+void Poller::wait(std::vector<Readiness>& ready, std::int64_t timeout_ns) {
+  std::array<epoll_event, 256> events{};
+  const std::int64_t ms = std::clamp<std::int64_t>((timeout_ns + kNsPerMs - 1) / kNsPerMs, 0,
+                                                   std::numeric_limits<int>::max());
+  const int count = epoll_wait(fd_of(descriptor_), events.data(), static_cast<int>(events.size()),
+                               static_cast<int>(ms));
+  ready.clear();
+  for (int i = 0; i < count; ++i) {
+    const auto& event = events[static_cast<std::size_t>(i)];
+    const bool broken = (event.events & (EPOLLERR | EPOLLHUP)) != 0;
+    ready.push_back({static_cast<std::size_t>(event.data.u64),
+                     broken || (event.events & (EPOLLIN | EPOLLRDHUP)) != 0,
+                     broken || (event.events & EPOLLOUT) != 0});
+  }
+}
+
+}  // namespace rollcall::doors
