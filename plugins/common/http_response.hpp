@@ -43,6 +43,7 @@ class HttpResponse {
   [[nodiscard]] const std::string& status_text() const { return status_text_; }  // remote text
   [[nodiscard]] bool asks_credentials() const { return asks_credentials_; }      // WWW-Authenticate
   [[nodiscard]] const std::string& body() const { return body_; }
+  [[nodiscard]] std::size_t held_bytes() const { return line_.size() + body_.size(); }
 
  private:
   enum class Part : std::uint8_t {

@@ -143,7 +143,7 @@ ConnectStep finish_connect(const Socket& socket) {
   sockaddr_storage peer{};
   socklen_t peer_size = sizeof(peer);
   if (getpeername(fd_of(socket), reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0) {
-    return {errno == ENOTCONN ? Connecting::kPending : Connecting::kRefused, errno};
+    return {Connecting::kRefused, errno};  // it was reset already
   }
   if (is_self_connected(fd_of(socket))) return {Connecting::kRefused, 0};
   return {Connecting::kConnected, 0};
