@@ -63,6 +63,7 @@ class DoorGate {
     bool allowed_host = false;           // the operator listed this host: loopback is not demanded
   };
   struct Ruling {
+    bool admitted = false;
     Reason refused = Reason::kNone;  // why the last socket was not admitted
     Ownership ownership = Ownership::kUnknown;
     bool token_given = false;
@@ -76,8 +77,10 @@ class DoorGate {
 
   // For DoorProber::probe(); refers to this gate.
   [[nodiscard]] DoorProber::Admit admit();
-  [[nodiscard]] const Ruling& ruling(std::size_t item) const;
-  // Lays what the gate knows over what the prober said: ownership, and why it was not admitted.
+  // The last ruling on the item; neither admitted nor refused where no socket was shown.
+  [[nodiscard]] Ruling ruling(std::size_t item) const;
+  // Lays what the gate knows over what the prober said: ownership, and why it was not admitted. An
+  // answer about an item of which no socket was admitted is void.
   void complete(std::size_t item, DoorReading& reading) const;
 
  private:

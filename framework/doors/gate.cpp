@@ -1,0 +1,302 @@
+#include "doors/gate.hpp"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "rollcall/door_url.hpp"
+
+namespace rollcall {
+namespace {
+
+constexpr std::string_view kDefaultKind = "a2a";
+
+std::string holder_text(const SocketAnswer& answer) {
+  std::string text = fmt::format("another process holds {}",
+                                 answer.peer.empty() ? "the door" : std::string_view(answer.peer));
+  if (answer.holder_pid > 0) text += fmt::format(" (pid {})", answer.holder_pid);
+  if (!answer.reason.empty()) text += fmt::format(": {}", answer.reason);
+  return text;
+}
+
+DoorGate::Ruling refuse(Reason reason, Ownership ownership, std::string detail) {
+  DoorGate::Ruling ruling;
+  ruling.refused = reason;
+  ruling.ownership = ownership;
+  ruling.detail = std::move(detail);
+  return ruling;
+}
+
+DoorGate::Ruling admit_as(Ownership ownership, bool token_given, std::string detail) {
+  DoorGate::Ruling ruling;
+  ruling.admitted = true;
+  ruling.ownership = ownership;
+  ruling.token_given = token_given;
+  ruling.detail = std::move(detail);
+  return ruling;
+}
+
+// The rule itself, from one reading of one socket.
+DoorGate::Ruling rule(const DoorGate::Item& item, const SocketAnswer& answer) {
+  if (answer.self_connect) {
+    return refuse(Reason::kRefused, Ownership::kUnknown,
+                  "nobody listens: the connection reached itself");
+  }
+  if (!answer.loopback && answer.peer.empty()) {
+    return refuse(Reason::kClosedEarly, Ownership::kUnknown,
+                  answer.reason.empty() ? "the connection broke at once" : answer.reason);
+  }
+  if (!answer.loopback) {
+    if (!item.allowed_host) {
+      return refuse(Reason::kNotLoopback, Ownership::kUnknown,
+                    fmt::format("the connected peer {} is not on loopback", answer.peer));
+    }
+    return admit_as(Ownership::kUnknown, false,
+                    "not on this machine: allowed by doors.allow_hosts, and given no token");
+  }
+  const bool has_token = item.token != nullptr && !item.token->empty();
+  switch (answer.owner) {
+    case Ownership::kProcess:
+    case Ownership::kDescendant:
+      return admit_as(answer.owner, has_token, answer.reason);
+    case Ownership::kUidOnly:
+      return admit_as(answer.owner, has_token,
+                      "only the listener's user could be read, not its process");
+    case Ownership::kForeign:
+      return refuse(Reason::kForeignListener, answer.owner, holder_text(answer));
+    case Ownership::kUnknown:
+      break;
+  }
+  return refuse(Reason::kOwnerUnknown, Ownership::kUnknown,
+                answer.reason.empty() ? "who holds the port could not be read" : answer.reason);
+}
+
+DoorReading failed(Reason reason, std::string detail, std::string plugin = {}) {
+  DoorReading reading;
+  reading.reason = reason;
+  reading.detail = std::move(detail);
+  reading.plugin = std::move(plugin);
+  return reading;
+}
+
+// The questions for one prober.
+struct Group {
+  std::shared_ptr<DoorProber> prober;
+  std::vector<std::size_t> questions;  // indices into all of them
+  std::vector<DoorAsk> asks;
+  std::vector<DoorGate::Item> items;
+};
+
+// Asks one group and fills its readings. The readings of other groups are not touched.
+void ask_group(const Group& group, const DoorContext& context, const Call& call,
+               std::vector<DoorReading>& readings) {
+  DoorGate gate(*context.probe, group.items, call);
+  std::vector<bool> answered(group.asks.size(), false);
+  const auto take = [&](std::size_t item, DoorReading reading) {
+    if (item >= answered.size() || answered[item]) return;
+    answered[item] = true;
+    reading.plugin = group.prober->id();
+    gate.complete(item, reading);
+    readings[group.questions[item]] = std::move(reading);
+  };
+  const Status status = group.prober->probe(group.asks, context.limits, gate.admit(), take, call);
+  for (std::size_t i = 0; i < answered.size(); ++i) {
+    if (answered[i]) continue;
+    readings[group.questions[i]] =
+        failed(Reason::kUnverified,
+               status ? "the plugin gave no answer about this door" : status.error().message,
+               group.prober->id());
+  }
+}
+
+std::optional<DoorAsk> make_ask(const Record& record, const DoorContext& context,
+                                DoorReading& reading, bool& loopback) {
+  DoorAsk ask;
+  ask.session_id = record.session_id;
+  ask.kind = door_kind(record);
+  if (record.door) ask.settings = record.door->settings;
+  if (!record.url) return ask;
+  static const std::vector<std::string> kNoHosts;
+  auto address =
+      parse_door_url(*record.url, context.allow_hosts == nullptr ? kNoHosts : *context.allow_hosts);
+  if (!address) {
+    reading = failed(address.error().reason, address.error().text);
+    return {};
+  }
+  ask.authority = std::move(address->authority);
+  ask.endpoints = std::move(address->endpoints);
+  loopback = address->loopback;
+  return ask;
+}
+
+class Grouper {
+ public:
+  Grouper(const DoorContext& context, std::vector<DoorReading>& readings)
+      : context_(context), readings_(readings) {}
+
+  void add(std::size_t index, const DoorQuestion& question) {
+    const Record& record = *question.record;
+    if (!record.has_door()) {
+      readings_[index] = failed(Reason::kBadUrl, "the record names no door");
+      return;
+    }
+    bool loopback = true;
+    auto ask = make_ask(record, context_, readings_[index], loopback);
+    if (!ask) return;
+    Group* group = group_of(ask->kind, readings_[index]);
+    if (group == nullptr) return;
+    const bool may_have = loopback && record.door_token && group->prober->may_have_token() &&
+                          check_token(*record.door_token).has_value();
+    group->questions.push_back(index);
+    group->asks.push_back(std::move(*ask));
+    group->items.push_back(
+        {question.pid, question.owner_uid, may_have ? &*record.door_token : nullptr, !loopback});
+  }
+  [[nodiscard]] std::vector<Group> take() { return std::move(groups_); }
+
+ private:
+  struct Known {
+    std::string kind;
+    std::optional<std::size_t> group;
+    std::string problem;
+  };
+
+  Group* group_of(const std::string& kind, DoorReading& reading) {
+    for (const Known& known : known_) {
+      if (known.kind != kind) continue;
+      if (known.group) return &groups_[*known.group];
+      reading = failed(Reason::kNoPlugin, known.problem);
+      return nullptr;
+    }
+    auto prober = context_.doors ? context_.doors(kind)
+                                 : fail(ErrorCode::kNotFound, "no door plugins are at hand");
+    if (prober && *prober != nullptr) {
+      groups_.push_back(Group{std::move(*prober), {}, {}, {}});
+      known_.push_back({kind, groups_.size() - 1, {}});
+    } else {
+      known_.push_back({kind, {}, prober ? "no plugin offers it" : prober.error().message});
+    }
+    return group_of(kind, reading);
+  }
+
+  const DoorContext& context_;
+  std::vector<DoorReading>& readings_;
+  std::vector<Known> known_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+std::string_view door_kind(const Record& record) {
+  return record.door ? std::string_view(record.door->kind) : kDefaultKind;
+}
+
+struct DoorGate::State {
+  State(ProcessProbe& its_probe, std::vector<Item> its_items, const Call& its_call)
+      : probe(its_probe), items(std::move(its_items)), call(its_call), rulings(items.size()) {}
+
+  void admit(std::span<const ConnectedSocket> sockets, std::span<Admission> admissions);
+
+  ProcessProbe& probe;
+  const std::vector<Item> items;
+  const Call& call;
+  mutable std::mutex mutex;
+  std::vector<Ruling> rulings;
+};
+
+void DoorGate::State::admit(std::span<const ConnectedSocket> sockets,
+                            std::span<Admission> admissions) {
+  const std::lock_guard lock(mutex);
+  std::vector<SocketAsk> asks;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < sockets.size() && i < admissions.size(); ++i) {
+    admissions[i] = Admission{};
+    if (sockets[i].item >= items.size()) continue;
+    const Item& item = items[sockets[i].item];
+    asks.push_back({sockets[i].socket, item.pid, item.owner_uid});
+    places.push_back(i);
+  }
+  if (asks.empty()) return;
+  std::vector<SocketAnswer> answers(asks.size());
+  const Status status = probe.port_owner(asks, answers, call);
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    const std::size_t index = sockets[places[i]].item;
+    Ruling ruling = status
+                        ? rule(items[index], answers[i])
+                        : refuse(Reason::kOwnerUnknown, Ownership::kUnknown,
+                                 "who holds the port could not be read: " + status.error().message);
+    Admission& admission = admissions[places[i]];
+    admission.admitted = ruling.admitted;
+    if (ruling.token_given) admission.token = *items[index].token;
+    rulings[index] = std::move(ruling);
+  }
+}
+
+DoorGate::DoorGate(ProcessProbe& probe, std::vector<Item> items, const Call& call)
+    : state_(std::make_unique<State>(probe, std::move(items), call)) {}
+
+DoorGate::~DoorGate() = default;
+
+DoorProber::Admit DoorGate::admit() {
+  return [state = state_.get()](std::span<const ConnectedSocket> sockets,
+                                std::span<Admission> admissions) {
+    state->admit(sockets, admissions);
+  };
+}
+
+DoorGate::Ruling DoorGate::ruling(std::size_t item) const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->rulings.at(item);
+}
+
+void DoorGate::complete(std::size_t item, DoorReading& reading) const {
+  const Ruling its = ruling(item);
+  reading.ownership = its.ownership;
+  if (its.admitted) {
+    if (reading.detail.empty()) reading.detail = its.detail;
+    return;
+  }
+  if (reading.answered) {
+    reading.answered = false;
+    reading.named = false;
+    reading.reason = its.refused == Reason::kNone ? Reason::kOwnerUnknown : its.refused;
+    reading.detail = its.refused == Reason::kNone
+                         ? "the plugin answered for it on a socket that the host never saw"
+                         : its.detail;
+    return;
+  }
+  if (its.refused == Reason::kNone) return;
+  if (reading.reason == Reason::kUnverified || reading.reason == Reason::kNone) {
+    reading.reason = its.refused;
+    reading.detail = its.detail;
+  }
+}
+
+std::vector<DoorReading> ask_doors(std::span<const DoorQuestion> questions,
+                                   const DoorContext& context, const Call& call) {
+  std::vector<DoorReading> readings(questions.size());
+  Grouper grouper(context, readings);
+  for (std::size_t i = 0; i < questions.size(); ++i) grouper.add(i, questions[i]);
+  const std::vector<Group> groups = grouper.take();
+  const auto ask = [&](const Group& group) { ask_group(group, context, call, readings); };
+  std::vector<std::thread> threads;
+  std::vector<const Group*> own;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (i > 0) {
+      try {
+        threads.emplace_back(ask, std::cref(groups[i]));
+        continue;
+      } catch (const std::system_error&) {  // no thread to be had: it waits its turn
+      }
+    }
+    own.push_back(&groups[i]);
+  }
+  for (const Group* group : own) ask(*group);
+  for (auto& thread : threads) thread.join();
+  return readings;
+}
+
+}  // namespace rollcall
