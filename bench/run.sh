@@ -45,4 +45,7 @@ for file in bench/*_bench.cpp; do
   one "$name"
 done
 echo
+echo "peers, in the same run:"
+/usr/bin/python3 bench/peers/psutil_verdict.py 2>&1 || true
+echo
 "$out/bench_check" bench/limits.txt "${results[@]}"

@@ -2,6 +2,7 @@
 # Installs the packages that Rollcall needs on Debian 12: the one place where they are named.
 #
 #   scripts/deps.sh [build] [test] [bench]      without arguments: all three
+#   scripts/deps.sh peers                       what bench/peers measures in comparison
 #
 # As root it needs no sudo. When everything is there it asks nothing of the network. The acceptance
 # tests of the doors want Node 20: where the system's is older, the npm package `node` is put into
@@ -19,6 +20,7 @@ test=(libgtest-dev libgmock-dev clang clang-format-14 valgrind strace procps ipr
   mount dpkg-dev file)
 # To measure.
 bench=(libgtest-dev libgmock-dev libbenchmark-dev procps)
+peers=(python3 python3-psutil)
 
 readonly NODE_MAJOR=20 NODE_PIN=20.20.2
 
@@ -96,8 +98,9 @@ for group in "$@"; do
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${test[@]}"); node=1 ;;
     bench) wanted+=("${bench[@]}") ;;
-    -h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    *) die "unknown group '$group': build, test or bench" ;;
+    peers) wanted+=("${peers[@]}") ;;
+    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) die "unknown group '$group': build, test, bench or peers" ;;
   esac
 done
 install_packages "${wanted[@]}"
