@@ -59,14 +59,15 @@ const Value* member(const Value& object, std::string_view name, bool& twice) {
   return found;
 }
 
-// C0, DEL, and C1 in their UTF-8 form.
+// C0, DEL, C1 in their UTF-8 form; and a lone surrogate, which RapidJSON lets pass as bytes that
+// are not UTF-8.
 bool has_control(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte < 0x20 || byte == 0x7f) return true;
-    if (byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) {
-      return true;
-    }
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
+    if (byte == 0xC2 && next < 0xA0) return true;
+    if (byte == 0xED && next >= 0xA0) return true;
   }
   return false;
 }
