@@ -48,6 +48,8 @@ class ROLLCALL_API FileStore final : public RecordStore {
     std::size_t quarantine_files = 100;
     std::int64_t lock_timeout_ms = 2000;
     std::optional<std::uint64_t> expect_owner;  // the uid that must own the home; default: our own
+    // For tests: called between the steps of a change, with the name of the step that comes next.
+    std::function<void(std::string_view step)> before_step;
   };
 
   // Creates nothing. Errors: kInvalid (a relative home).

@@ -1,0 +1,217 @@
+// FileStore as a RecordStore: reading, creating, replacing, removing.
+#include "rollcall/file_store.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/private_files.hpp"
+#include "core/text.hpp"
+#include "registry/file_store_impl.hpp"
+#include "registry/staging_name.hpp"
+
+namespace rollcall {
+namespace {
+
+Status check_call(const Clock& clock, const Call& call) {
+  if (call.cancel.cancelled()) return fail(ErrorCode::kCancelled, "cancelled");
+  if (call.deadline_ns != kNoDeadline && clock.monotonic_ns() >= call.deadline_ns) {
+    return fail(ErrorCode::kTimeout, "the deadline passed while records were read");
+  }
+  return {};
+}
+
+char folded(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same_but_for_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return folded(x) == folded(y); });
+}
+
+// A record under this name or, on a file system that folds case, under the same file.
+Status check_name_is_free(const core::PrivateDir& running, std::string_view id) {
+  const std::string wanted = file_name(id, kRecordSuffix);
+  std::string taken;
+  const auto looked = running.each([&](const core::DirEntry& entry) {
+    if (same_but_for_case(entry.name, wanted)) taken = entry.name;
+    return taken.empty();
+  });
+  if (!looked) return looked;
+  if (taken.empty()) return {};
+  if (taken == wanted) {
+    return fail(ErrorCode::kExists, fmt::format("session {} is already registered", id));
+  }
+  return fail(ErrorCode::kExists,
+              fmt::format("cannot register session {}: {} is registered, and the two differ in "
+                          "case only",
+                          id, id_of(taken, kRecordSuffix)));
+}
+
+Status check_bytes(std::string_view id, std::string_view bytes) {
+  if (auto valid = check_session_id(id); !valid) return valid;
+  if (bytes.size() <= kMaxRecordBytes) return {};
+  return fail(ErrorCode::kTooLarge, fmt::format("the record of session {} takes {} bytes, more "
+                                                "than {}",
+                                                id, bytes.size(), kMaxRecordBytes));
+}
+
+// "/a/b/" and "/a/b/." name what a last component of "b" names, but would follow a link there.
+std::string without_trailing_dots(std::string path) {
+  while (path.size() > 1 && (path.ends_with('/') || path.ends_with("/."))) {
+    path.resize(path.size() - (path.ends_with('/') ? 1 : 2));
+  }
+  return path.empty() ? "/" : path;
+}
+
+}  // namespace
+
+FileStore::FileStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+FileStore::~FileStore() = default;
+
+Result<std::shared_ptr<FileStore>> FileStore::open(Options options) {
+  if (!options.home.starts_with('/')) {
+    return fail(ErrorCode::kInvalid, fmt::format("the home '{}' is not an absolute path",
+                                                 text::for_terminal(options.home)));
+  }
+  if (options.home.find('\0') != std::string::npos) {
+    return fail(ErrorCode::kInvalid, "the home holds a zero byte");
+  }
+  options.home = without_trailing_dots(std::move(options.home));
+  if (options.home == "/") return fail(ErrorCode::kInvalid, "the home cannot be /");
+  if (!options.clock) return fail(ErrorCode::kInvalid, "a file store needs a clock");
+  return std::shared_ptr<FileStore>(new FileStore(std::make_unique<Impl>(std::move(options))));
+}
+
+const std::string& FileStore::home() const { return impl_->options.home; }
+
+bool FileStore::read_only() const { return impl_->options.read_only; }
+
+HomeKind FileStore::home_kind() const {
+  return core::is_on_local_file_system(fmt::format("{}/{}", home(), kRunningDir))
+             ? HomeKind::kLocal
+             : HomeKind::kShared;
+}
+
+void FileStore::set_writer(const ProcessIdentity& self) {
+  const std::lock_guard guard(impl_->mutex);
+  impl_->writer = self;
+}
+
+Result<std::vector<StoredRecord>> FileStore::list(const Call& call) {
+  std::vector<StoredRecord> records;
+  const auto running = impl_->open_dir(kRunningDir);
+  if (!running) return tl::unexpected(running.error());
+  if (!*running) return records;
+  std::vector<std::pair<std::string, core::FileKind>> found;
+  const auto looked = (*running)->each([&](const core::DirEntry& entry) {
+    const std::string_view id = id_of(entry.name, kRecordSuffix);
+    if (!id.empty()) found.emplace_back(id, entry.kind);
+    return true;
+  });
+  if (!looked) return tl::unexpected(looked.error());
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return b < a; });
+  records.reserve(found.size());
+  for (const auto& [id, kind] : found) {
+    if (auto going = check_call(*impl_->options.clock, call); !going) {
+      return tl::unexpected(going.error());
+    }
+    auto record = impl_->read_record(**running, id, kind);
+    if (record) {
+      records.push_back(std::move(*record));
+    } else if (record.error().code != ErrorCode::kNotFound) {  // else it went meanwhile
+      return tl::unexpected(record.error());
+    }
+  }
+  return records;
+}
+
+Result<StoredRecord> FileStore::read(std::string_view name, const Call& call) {
+  if (auto valid = check_session_id(name); !valid) return tl::unexpected(valid.error());
+  if (auto going = check_call(*impl_->options.clock, call); !going) {
+    return tl::unexpected(going.error());
+  }
+  const auto running = impl_->open_dir(kRunningDir);
+  if (!running) return tl::unexpected(running.error());
+  if (!*running) return tl::unexpected(not_found(name).error());
+  auto record = impl_->read_record(**running, name, core::FileKind::kUnknown);
+  if (!record && record.error().code == ErrorCode::kNotFound) {
+    return tl::unexpected(not_found(name).error());
+  }
+  return record;
+}
+
+Status FileStore::create_if_absent(std::string_view name, std::string_view bytes,
+                                   const Call& call) {
+  if (auto valid = check_bytes(name, bytes); !valid) return valid;
+  auto change = impl_->begin(call, Impl::Missing::kMake);
+  if (!change) return tl::unexpected(change.error());
+  const core::PrivateDir& running = change->running;
+  impl_->recover(*change);
+  if (auto free = check_name_is_free(running, name); !free) return free;
+  const auto staged = impl_->stage(running, bytes, {});
+  if (!staged) return tl::unexpected(staged.error());
+  impl_->step("rename");
+  const std::string file = file_name(name, kRecordSuffix);
+  if (auto placed = running.rename_new(*staged, running, file); !placed) {
+    static_cast<void>(running.remove(*staged));
+    if (placed.error().code != ErrorCode::kExists) return placed;
+    return fail(ErrorCode::kExists, fmt::format("session {} is already registered", name));
+  }
+  if (auto synced = running.sync(); !synced) {
+    static_cast<void>(running.remove(file));
+    return synced;
+  }
+  return {};
+}
+
+Status FileStore::replace_if(std::string_view name, std::string_view version,
+                             std::string_view bytes, const Call& call) {
+  if (auto valid = check_bytes(name, bytes); !valid) return valid;
+  auto change = impl_->begin(call, Impl::Missing::kNotFound);
+  if (!change) return tl::unexpected(change.error());
+  const core::PrivateDir& running = change->running;
+  impl_->recover(*change);
+  const std::string file = file_name(name, kRecordSuffix);
+  const auto judged = running.read(file, kMaxRecordBytes);
+  if (!judged) {
+    if (judged.error().code == ErrorCode::kNotFound) return not_found(name);
+    return judged.error().code == ErrorCode::kIo ? tl::unexpected(judged.error()) : conflict(name);
+  }
+  if (version_of(judged->stamp, judged->bytes) != version) return conflict(name);
+  const auto staged = impl_->stage(running, bytes, {});
+  if (!staged) return tl::unexpected(staged.error());
+  impl_->step("swap");
+  auto placed = impl_->swap_in(*change, *staged, file, *judged);
+  if (!placed && placed.error().code == ErrorCode::kUnsupported) {
+    // No swap on this file system: never a moment without a record, and the last of two wins.
+    placed = running.rename_over(*staged, running, file);
+  }
+  if (!placed) {
+    static_cast<void>(running.remove(*staged));
+    const ErrorCode code = placed.error().code;
+    return code == ErrorCode::kNotFound || code == ErrorCode::kConflict ? conflict(name) : placed;
+  }
+  return running.sync();
+}
+
+Status FileStore::remove_if(std::string_view name, std::string_view version, const Call& call) {
+  if (auto valid = check_session_id(name); !valid) return valid;
+  auto change = impl_->begin(call, Impl::Missing::kNotFound);
+  if (!change) return tl::unexpected(change.error());
+  const auto aside = impl_->take_aside(*change, file_name(name, kRecordSuffix), version);
+  if (!aside) {
+    if (aside.error().code == ErrorCode::kNotFound) return not_found(name);
+    return tl::unexpected(aside.error());
+  }
+  if (auto removed = change->running.remove(aside->name); !removed) {
+    impl_->put_back(*change, aside->name, aside->file);
+    return removed;
+  }
+  impl_->remove_control_with(*change, name, aside->content.stamp);
+  return {};
+}
+
+}  // namespace rollcall

@@ -1,0 +1,203 @@
+#include "registry/file_store_impl.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/random.hpp"
+#include "core/text.hpp"
+#include "registry/staging_name.hpp"
+
+namespace rollcall {
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+
+bool same_file(const core::FileContent& a, const core::FileContent& b) {
+  return a.stamp.device == b.stamp.device && a.stamp.inode == b.stamp.inode && a.bytes == b.bytes;
+}
+
+}  // namespace
+
+std::string version_of(const core::FileStamp& stamp, std::string_view bytes) {
+  const std::uint64_t parts[] = {stamp.device, stamp.inode,
+                                 static_cast<std::uint64_t>(stamp.changed_ns), stamp.size,
+                                 std::hash<std::string_view>{}(bytes)};
+  std::string version(sizeof parts, '\0');
+  std::memcpy(version.data(), parts, sizeof parts);
+  return version;
+}
+
+std::string_view id_of(std::string_view file, std::string_view suffix) {
+  if (!file.ends_with(suffix)) return {};
+  const std::string_view id = file.substr(0, file.size() - suffix.size());
+  return check_session_id(id) ? id : std::string_view();
+}
+
+Status not_found(std::string_view id) {
+  return fail(ErrorCode::kNotFound,
+              fmt::format("there is no record of session {}", text::for_terminal(id)));
+}
+
+Status conflict(std::string_view id) {
+  return fail(ErrorCode::kConflict,
+              fmt::format("the record of session {} is another one by now; it was left alone",
+                          text::for_terminal(id)));
+}
+
+FileStore::Impl::Impl(Options given) : options(std::move(given)) {
+  owner = options.expect_owner.value_or(core::current_owner());
+}
+
+Result<std::optional<core::PrivateDir>> FileStore::Impl::open_dir(std::string_view name) const {
+  auto home = core::PrivateDir::open(options.home, owner);
+  if (!home || !*home) return home;
+  return (*home)->open_child(name);
+}
+
+Result<StoredRecord> FileStore::Impl::read_record(const core::PrivateDir& dir, std::string_view id,
+                                                  core::FileKind hint) const {
+  auto content = dir.read(file_name(id, kRecordSuffix), kMaxRecordBytes, hint);
+  StoredRecord record;
+  record.name = id;
+  if (content) {
+    record.version = version_of(content->stamp, content->bytes);
+    record.bytes = std::move(content->bytes);
+    record.owner_uid = content->stamp.owner;
+    return record;
+  }
+  const ErrorCode code = content.error().code;
+  if (code != ErrorCode::kUnreadable && code != ErrorCode::kTooLarge) {
+    return tl::unexpected(std::move(content.error()));
+  }
+  record.problem = std::move(content.error().message);
+  return record;
+}
+
+Result<Change> FileStore::Impl::begin(const Call& call, Missing missing) const {
+  if (options.read_only) {
+    return fail(ErrorCode::kRefused,
+                fmt::format("{} is opened for reading only", text::for_terminal(options.home)));
+  }
+  if (missing == Missing::kNotFound) {
+    const auto there = open_dir(kRunningDir);
+    if (!there) return tl::unexpected(there.error());
+    if (!*there) return fail(ErrorCode::kNotFound, "there are no records");
+  }
+  auto home = core::PrivateDir::make(options.home, owner);
+  if (!home) return tl::unexpected(home.error());
+  auto running = home->make_child(kRunningDir);
+  if (!running) return tl::unexpected(running.error());
+  const std::int64_t most = options.clock->monotonic_ns() + options.lock_timeout_ms * kNsPerMs;
+  auto lock = home->lock(kLockFile, *options.clock, std::min(most, call.deadline_ns), call.cancel);
+  if (!lock) return tl::unexpected(lock.error());
+  return Change{std::move(*home), std::move(*running), std::move(*lock)};
+}
+
+Result<std::string> FileStore::Impl::stage(const core::PrivateDir& dir, std::string_view bytes,
+                                           const core::PrivateDir::CreateOptions& how) const {
+  const auto random = core::random_u64();
+  if (!random) return tl::unexpected(random.error());
+  std::string name;
+  {
+    const std::lock_guard guard(mutex);
+    name = registry::staging_name(*random, writer);
+  }
+  auto made = dir.create(name, bytes, how);
+  if (!made) return tl::unexpected(made.error());
+  return name;
+}
+
+Result<Aside> FileStore::Impl::take_aside(const Change& change, const std::string& file,
+                                          std::string_view version) const {
+  const auto differs = [&] {
+    return fail(ErrorCode::kConflict,
+                fmt::format("{} is another file by now; it was left alone",
+                            text::for_terminal(change.running.path_of(file))));
+  };
+  auto judged = change.running.read(file, kMaxRecordBytes);
+  if (!judged) {
+    const ErrorCode code = judged.error().code;
+    if (code == ErrorCode::kNotFound || code == ErrorCode::kIo) {
+      return tl::unexpected(judged.error());
+    }
+    return differs();
+  }
+  if (version_of(judged->stamp, judged->bytes) != version) return differs();
+  const auto random = core::random_u64();
+  if (!random) return tl::unexpected(random.error());
+  Aside aside{file, registry::aside_name(*random, file), std::move(*judged)};
+  step("take aside");
+  auto moved = change.running.rename_new(file, change.running, aside.name);
+  if (!moved) return tl::unexpected(moved.error());
+  step("compare");
+  // The rename may have moved the ctime, so it was compared before; inode and bytes are, now.
+  const auto taken = change.running.read(aside.name, kMaxRecordBytes);
+  if (taken && same_file(*taken, aside.content)) return aside;
+  step("put back");
+  put_back(change, aside.name, file);
+  return differs();
+}
+
+void FileStore::Impl::put_back(const Change& change, std::string_view aside,
+                               std::string_view file) const {
+  const auto back = change.running.rename_new(aside, change.running, file);
+  if (back || back.error().code != ErrorCode::kExists) return;
+  static_cast<void>(move_to_quarantine(change, aside, file, nullptr));
+}
+
+Status FileStore::Impl::swap_in(const Change& change, const std::string& staged,
+                                const std::string& file, const core::FileContent& judged) const {
+  const core::PrivateDir& running = change.running;
+  const auto ours = running.stat(staged);
+  if (!ours) return tl::unexpected(ours.error());
+  if (auto swapped = running.exchange(staged, file); !swapped) return swapped;
+  // A foreign writer takes no lock: what came out must be what was judged.
+  const auto out = running.read(staged, kMaxRecordBytes);
+  if (out && same_file(*out, judged)) return running.remove(staged);
+  step("swap back");
+  const auto back = running.exchange(staged, file);
+  const auto now_staged = running.stat(staged);
+  if (back && now_staged && now_staged->inode != ours->inode) {
+    // Yet another record was written over ours meanwhile. It is the newest: it stays.
+    static_cast<void>(running.exchange(staged, file));
+    static_cast<void>(move_to_quarantine(change, staged, file, nullptr));
+  }
+  return fail(ErrorCode::kConflict,
+              fmt::format("{} is another file by now", text::for_terminal(running.path_of(file))));
+}
+
+void FileStore::Impl::recover(const Change& change) const {
+  std::vector<std::string> leftovers;
+  const auto looked = change.running.each([&](const core::DirEntry& entry) {
+    if (registry::aside_file(entry.name)) leftovers.emplace_back(entry.name);
+    return true;
+  });
+  if (!looked) return;
+  for (const std::string& name : leftovers) {
+    const std::string_view file = *registry::aside_file(name);
+    if (!id_of(file, kRecordSuffix).empty() || !id_of(file, kControlSuffix).empty()) {
+      put_back(change, name, file);
+    }
+  }
+}
+
+void FileStore::Impl::remove_control_with(const Change& change, std::string_view id,
+                                          const core::FileStamp& record) const {
+  const std::string file = file_name(id, kControlSuffix);
+  const auto control = change.running.stat(file);
+  if (!control || control->kind == core::FileKind::kDirectory) return;
+  // A token is written before its record. One that is younger than the record, by less than a
+  // minute, may be that of a session which is about to register under the same id.
+  constexpr std::int64_t kGraceNs = 60 * kNsPerSecond;
+  const bool younger = control->modified_ns > record.modified_ns;
+  if (younger && now_unix_ns() - control->modified_ns < kGraceNs) return;
+  static_cast<void>(change.running.remove(file));
+}
+
+}  // namespace rollcall
