@@ -45,6 +45,8 @@ std::string reason_text(const Classification& result, const ProcessIdentity& rec
       return fmt::format("pid {}'s start time was not recorded by the writer", pid);
     case Rule::kTokenUnreadable:
       return fmt::format("pid {}'s start time could not be read", pid);
+    case Rule::kSecondOpinion:
+      return fmt::format("the second opinion does not call pid {} alive", pid);
     case Rule::kSharedHome:
       return "the record names no host, and its home may be shared with other hosts";
     case Rule::kExactId:

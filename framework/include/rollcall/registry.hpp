@@ -71,8 +71,6 @@ struct PruneOptions {
 struct RegisterOptions {
   bool replace = false;  // take over an id whose record is Alive or Unverified
   bool guarded = true;   // false: the record is left to prune or forget
-  std::optional<std::string> control_token;
-  bool outlives_launcher_known = false;  // false: asked by opening the controlling terminal
 };
 
 struct StopOptions {
@@ -124,6 +122,9 @@ class ROLLCALL_API Registry {
     std::vector<std::string> allow_hosts;
     DoorLimits limits;
     bool is_foreign_store = false;  // nothing is pruned
+    // A third party's probe. Where it does not call a process alive too, the verdict is lowered to
+    // Unverified; it never raises one, and never licenses a removal or a signal.
+    std::shared_ptr<ProcessProbe> second_opinion;
   };
 
   [[nodiscard]] static Result<std::unique_ptr<Registry>> open(Options options);
@@ -151,8 +152,9 @@ class ROLLCALL_API Registry {
                                         std::int64_t await_ms, const Call& call);
   [[nodiscard]] Result<WaitReport> wait(std::string_view session_id, const Call& call);
 
+  class Impl;  // not for hosts
+
  private:
-  class Impl;
   explicit Registry(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -97,6 +97,7 @@ enum class Rule : std::uint8_t {
   kTokenUnreadable,  // not read now
   kToken,            // decided by the start token, either way
   kSharedHome,       // would be Gone, but the record names no host and its home is shared
+  kSecondOpinion,    // a third party's probe does not call it alive
 };
 
 struct Classification {

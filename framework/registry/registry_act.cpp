@@ -1,0 +1,202 @@
+// Acting: stop, kill, wait. Every signal is preceded by a verdict made anew from the backend's own
+// reading, through its pin on the process.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "registry/registry_impl.hpp"
+
+namespace rollcall {
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+// The judge of one recorded process; remembers what it said last, and why.
+class Target {
+ public:
+  Target(const Record& record, const Here& here) : record_(record), here_(here) {}
+
+  [[nodiscard]] Judge judge() {
+    return {wants_for(record_.process), [this](const Observation& read) {
+              read_ = read;
+              last_ = classify(record_.process, read, here_);
+              return last_->state;
+            }};
+  }
+  [[nodiscard]] std::int64_t pid() const { return record_.process.pid; }
+  // The judge's reason where it did not say Alive; else what the backend gave.
+  [[nodiscard]] std::string why(std::string backend_reason) const {
+    if (!last_ || last_->state == ProcessState::kAlive) return backend_reason;
+    return reason_text(*last_, record_.process, read_, here_);
+  }
+
+ private:
+  const Record& record_;
+  const Here& here_;
+  Observation read_;
+  std::optional<Classification> last_;
+};
+
+// One act on one session: its signals, its end, its clock.
+class Act {
+ public:
+  Act(ProcessControl& control, const Clock& clock, Target& target, StopReport& report,
+      const Call& call)
+      : control_(control),
+        clock_(clock),
+        target_(target),
+        report_(report),
+        call_(call),
+        begun_ns_(clock.monotonic_ns()) {}
+
+  // True: the signal was sent. False: the report is settled.
+  bool send(Signal signal) {
+    const bool first = report_.signals.empty();
+    const StopOutcome failed = first ? StopOutcome::kRefused : StopOutcome::kStillThere;
+    const auto outcome = control_.signal(target_.pid(), signal, target_.judge(), call_);
+    if (!outcome) return settle(failed, outcome.error().message);
+    if (outcome->result == SignalResult::kSent) {
+      report_.signals.push_back(signal);
+      return true;
+    }
+    if (outcome->result == SignalResult::kRefused) {
+      return settle(failed, target_.why(outcome->reason));
+    }
+    if (!first) return settle(StopOutcome::kEnded, {});
+    return settle(StopOutcome::kAlreadyGone, target_.why(outcome->reason));
+  }
+
+  // True: the process is still there `until_ms` after the act began. False: the report is settled.
+  bool await(std::int64_t until_ms) {
+    Call bounded = call_;
+    bounded.deadline_ns = std::min(call_.deadline_ns, begun_ns_ + until_ms * kNsPerMs);
+    const auto outcome = control_.await_exit(target_.pid(), target_.judge(), bounded);
+    if (!outcome) return settle(StopOutcome::kStillThere, outcome.error().message);
+    if (outcome->result == AwaitResult::kEnded) return settle(StopOutcome::kEnded, {});
+    if (outcome->result == AwaitResult::kUnknown) {
+      return settle(StopOutcome::kStillThere,
+                    fmt::format("its end could not be seen: {}", target_.why(outcome->reason)));
+    }
+    suspended_ = outcome->suspended;
+    return true;
+  }
+
+  void give_up(std::int64_t after_ms) {
+    const std::string_view remark =
+        suspended_ ? "; the process is suspended (stopped), so the signal waits until it goes on"
+                   : "";
+    settle(StopOutcome::kStillThere, fmt::format("not terminated after {} ms{}", after_ms, remark));
+  }
+
+  bool settle(StopOutcome outcome, std::string reason) {
+    report_.outcome = outcome;
+    report_.reason = std::move(reason);
+    report_.elapsed_ns = clock_.monotonic_ns() - begun_ns_;
+    return false;
+  }
+
+ private:
+  ProcessControl& control_;
+  const Clock& clock_;
+  Target& target_;
+  StopReport& report_;
+  const Call& call_;
+  std::int64_t begun_ns_;
+  bool suspended_ = false;
+};
+
+// The first signal may only arm a quit prompt: a second follows. Never a SIGKILL by itself.
+void two_shots(Act& act, const StopOptions& options) {
+  const std::int64_t second_ms = std::min(options.second_after_ms, options.total_ms);
+  if (!act.send(Signal::kTerm) || !act.await(second_ms)) return;
+  if (!act.send(Signal::kTerm) || !act.await(options.total_ms)) return;
+  act.give_up(options.total_ms);
+}
+
+void one_shot(Act& act, Signal signal, std::int64_t await_ms) {
+  if (!act.send(signal)) return;
+  if (signal != Signal::kKill) {
+    act.settle(StopOutcome::kSent, {});
+  } else if (act.await(await_ms)) {
+    act.give_up(await_ms);
+  }
+}
+
+// A third party's probe may hold an act back; it never allows one.
+Result<std::string> why_held_back(const Registry::Impl& impl, SessionView& view, const Here& here,
+                                  const Call& call) {
+  if (!impl.options().second_opinion) return std::string();
+  SessionView* const one[] = {&view};
+  if (auto status = impl.observe(one, 0, here, call); !status) {
+    return tl::unexpected(status.error());
+  }
+  if (view.process.state != ProcessState::kUnverified) return std::string();
+  return reason_text(view.process, view.record.process, view.read, here);
+}
+
+// Reads the record anew, acts, and takes the record away where the end was seen.
+template <class Body>
+Result<StopReport> act_on(const Registry::Impl& impl, std::string_view session_id, const Call& call,
+                          Body body) {
+  const auto& options = impl.options();
+  if (!options.control) {
+    return fail(ErrorCode::kUnsupported, "this registry has no process control: nothing is sent");
+  }
+  auto view = impl.read(session_id, call);
+  if (!view) return tl::unexpected(view.error());
+  const auto here = impl.here(call);
+  if (!here) return tl::unexpected(here.error());
+  StopReport report;
+  report.session_id = view->record.session_id;
+  auto held_back = why_held_back(impl, *view, *here, call);
+  if (!held_back) return tl::unexpected(held_back.error());
+  if (!held_back->empty()) {
+    report.reason = std::move(*held_back);
+    return report;
+  }
+  Target target(view->record, *here);
+  Act act(*options.control, *options.clock, target, report, call);
+  body(act);
+  const bool ended =
+      report.outcome == StopOutcome::kEnded || report.outcome == StopOutcome::kAlreadyGone;
+  // What has ended needs no record. Where this fails nothing is lost: `ps` tries again.
+  if (ended && impl.may_prune()) (void)impl.remove_gone(*view, *here, call);
+  return report;
+}
+
+}  // namespace
+
+Result<StopReport> Registry::stop(std::string_view session_id, const StopOptions& options,
+                                  const Call& call) {
+  return act_on(*impl_, session_id, call, [&](Act& act) {
+    if (options.force) {
+      one_shot(act, Signal::kKill, options.total_ms);
+    } else {
+      two_shots(act, options);
+    }
+  });
+}
+
+Result<StopReport> Registry::kill(std::string_view session_id, Signal signal, std::int64_t await_ms,
+                                  const Call& call) {
+  return act_on(*impl_, session_id, call,
+                [&](Act& act) { one_shot(act, signal, std::max<std::int64_t>(await_ms, 0)); });
+}
+
+Result<WaitReport> Registry::wait(std::string_view session_id, const Call& call) {
+  const auto& options = impl_->options();
+  if (!options.control) {
+    return fail(ErrorCode::kUnsupported, "this registry has no process control to wait by");
+  }
+  const auto view = impl_->read(session_id, call);
+  if (!view) return tl::unexpected(view.error());
+  const auto here = impl_->here(call);
+  if (!here) return tl::unexpected(here.error());
+  Target target(view->record, *here);
+  const auto outcome = options.control->await_exit(target.pid(), target.judge(), call);
+  if (!outcome) return tl::unexpected(outcome.error());
+  return WaitReport{view->record.session_id, outcome->result, target.why(outcome->reason)};
+}
+
+}  // namespace rollcall

@@ -1,0 +1,139 @@
+#include "registry/registry_impl.hpp"
+
+#include <fmt/format.h>
+
+#include "doors/gate.hpp"
+
+namespace rollcall {
+
+Result<Here> Registry::Impl::here(const Call& call) const {
+  auto who = options_.probe->whoami(call);
+  if (!who) return wrap("cannot read this machine's identity", who.error());
+  Here here;
+  here.boot_rule = who->boot_rule;
+  here.boot_id = std::move(who->self.boot_id);
+  here.boot_id_why = std::move(who->boot_id_why);
+  here.host_id = std::move(who->self.host_id);
+  here.pid_namespace = std::move(who->self.pid_namespace);
+  here.time_namespace = std::move(who->self.time_namespace);
+  here.home = options_.files ? options_.files->home_kind() : HomeKind::kShared;
+  return here;
+}
+
+bool Registry::Impl::may_prune() const {
+  if (options_.is_foreign_store) return false;
+  return !options_.files || !options_.files->read_only();
+}
+
+Result<SessionView> Registry::Impl::read(std::string_view session_id, const Call& call) const {
+  if (const auto valid = check_session_id(session_id); !valid) {
+    return tl::unexpected(valid.error());
+  }
+  auto stored = options_.store->read(session_id, call);
+  if (!stored) return tl::unexpected(stored.error());
+  if (!stored->problem.empty()) {
+    return fail(ErrorCode::kUnreadable,
+                fmt::format("cannot read the record of {}: {}", session_id, stored->problem));
+  }
+  auto record = parse_record(stored->bytes, session_id);
+  if (!record) {
+    return fail(ErrorCode::kCorrupt,
+                fmt::format("{}.json is no record: {}", session_id, record.error().text));
+  }
+  SessionView view;
+  view.record = std::move(*record);
+  view.stored = std::move(*stored);
+  return view;
+}
+
+Status Registry::Impl::observe(std::span<SessionView* const> views, std::uint32_t extra_wants,
+                               const Here& here, const Call& call) const {
+  std::vector<Ask> asks(views.size());
+  std::vector<Observation> read(views.size());
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const Record& record = views[i]->record;
+    asks[i] = {record.process.pid, wants_for(record.process) | extra_wants};
+    if (record.has_door()) asks[i].wants |= kWantState;
+  }
+  if (auto status = options_.probe->observe(asks, read, call); !status) {
+    return wrap("cannot read processes", status.error());
+  }
+  const std::int64_t now = options_.clock->unix_ns();
+  const std::string plugin = options_.probe->id();
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    views[i]->read = read[i];
+    views[i]->process = classify(views[i]->record.process, read[i], here);
+    views[i]->read_unix_ns = now;
+    views[i]->probe_plugin = plugin;
+  }
+  if (options_.second_opinion) lower_by_second_opinion(views, here, call);
+  return {};
+}
+
+void Registry::Impl::lower_by_second_opinion(std::span<SessionView* const> views, const Here& here,
+                                             const Call& call) const {
+  std::vector<SessionView*> alive;
+  std::vector<Ask> asks;
+  for (SessionView* const view : views) {
+    if (view->process.state != ProcessState::kAlive) continue;
+    alive.push_back(view);
+    asks.push_back({view->record.process.pid, wants_for(view->record.process)});
+  }
+  std::vector<Observation> read(asks.size());
+  const auto status = options_.second_opinion->observe(asks, read, call);
+  for (std::size_t i = 0; i < alive.size(); ++i) {
+    alive[i]->probe_plugin += " and " + options_.second_opinion->id();
+    const bool agrees =
+        status && classify(alive[i]->record.process, read[i], here).state == ProcessState::kAlive;
+    if (agrees) continue;
+    alive[i]->process = {ProcessState::kUnverified, Reason::kUnverified, Rule::kSecondOpinion};
+  }
+}
+
+void Registry::Impl::finish(std::span<SessionView* const> views, bool ask, const Here& here,
+                            const Call& call) const {
+  std::vector<SessionView*> asked;
+  std::vector<DoorQuestion> questions;
+  for (SessionView* const view : views) {
+    const bool wanted = ask && view->record.has_door() &&
+                        view->process.state == ProcessState::kAlive &&
+                        !view->read.suspended.value_or(false);
+    if (!wanted) continue;
+    asked.push_back(view);
+    questions.push_back({&view->record, view->record.process.pid, view->stored.owner_uid});
+  }
+  if (!questions.empty()) {
+    DoorContext context;
+    context.probe = options_.probe.get();
+    context.doors = options_.doors;
+    context.allow_hosts = &options_.allow_hosts;
+    context.limits = options_.limits;
+    context.clock = options_.clock.get();
+    auto readings = ask_doors(questions, context, call);
+    for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->door = std::move(readings[i]);
+  }
+  for (SessionView* const view : views) {
+    const LayerReadings layer3{view->record.has_door(), view->door.has_value(), view->door};
+    view->finding = conclude(view->record.session_id, view->process, view->record.process,
+                             view->read, here, layer3);
+  }
+}
+
+Result<bool> Registry::Impl::remove_gone(SessionView& view, const Here& here,
+                                         const Call& call) const {
+  SessionView* const one[] = {&view};
+  if (auto status = observe(one, 0, here, call); !status) return tl::unexpected(status.error());
+  if (view.process.state != ProcessState::kGone) return false;
+  GoneEvidence evidence;
+  evidence.reason = view.process.reason;
+  evidence.text = reason_text(view.process, view.record.process, view.read, here);
+  evidence.pruned_unix_ns = options_.clock->unix_ns();
+  evidence.plugin = options_.probe->id();
+  const Status removed =
+      options_.files ? options_.files->archive_gone(view.stored, view.record, evidence, call)
+                     : options_.store->remove_if(view.stored.name, view.stored.version, call);
+  if (!removed) return tl::unexpected(removed.error());
+  return true;
+}
+
+}  // namespace rollcall

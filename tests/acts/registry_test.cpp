@@ -1,0 +1,451 @@
+#include "rollcall/registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "support/fakes.hpp"
+
+namespace rollcall {
+namespace {
+
+using test::absent;
+using test::FakeControl;
+using test::FakeProbe;
+using test::MemoryStore;
+using test::present;
+using test::unreadable;
+
+constexpr std::int64_t kPid = 4242;
+
+class RegistryTest : public ::testing::Test {
+ protected:
+  RegistryTest() { open(); }
+
+  void open(std::shared_ptr<ProcessProbe> second = nullptr, bool foreign = false) {
+    Registry::Options options;
+    options.store = store;
+    options.probe = probe;
+    options.control = control;
+    options.clock = system_clock();
+    options.doors = [](std::string_view) -> Result<std::shared_ptr<DoorProber>> {
+      return fail(ErrorCode::kNotFound, "no doors here");
+    };
+    options.second_opinion = std::move(second);
+    options.is_foreign_store = foreign;
+    auto opened = Registry::open(std::move(options));
+    ASSERT_TRUE(opened) << opened.error().message;
+    registry = std::move(*opened);
+  }
+
+  static Record record(std::string id) {
+    Record result;
+    result.session_id = std::move(id);
+    result.process.pid = kPid;
+    result.process.start_token = "77";
+    result.process.boot_id = "boot-a";
+    result.process.host_id = "hash-host";
+    result.name = "agent";
+    result.version = "1";
+    result.workdir = "/";
+    result.started_at = "2026-01-01T00:00:00Z";
+    return result;
+  }
+
+  void keep(const Record& kept) {
+    const auto bytes = serialize_record(kept);
+    ASSERT_TRUE(bytes) << bytes.error().message;
+    store->put(kept.session_id, *bytes);
+  }
+
+  [[nodiscard]] bool kept(std::string_view id) const { return store->rows.count(id) == 1; }
+
+  std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
+  std::shared_ptr<FakeProbe> probe = std::make_shared<FakeProbe>();
+  std::shared_ptr<FakeControl> control = std::make_shared<FakeControl>();
+  std::unique_ptr<Registry> registry;
+};
+
+using RegistryOpen = RegistryTest;
+using RegistrySweep = RegistryTest;
+using RegistryRegister = RegistryTest;
+using RegistryStop = RegistryTest;
+using RegistryKill = RegistryTest;
+using RegistryForget = RegistryTest;
+
+TEST_F(RegistryOpen, RefusesAThirdPartyProbeAsTheOneThatActs) {
+  probe->platform = false;
+  Registry::Options options;
+  options.store = store;
+  options.probe = probe;
+  options.clock = system_clock();
+  const auto opened = Registry::open(std::move(options));
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::kInvalid);
+}
+
+TEST_F(RegistrySweep, PrunesTheGoneAndKeepsTheAliveAndTheUntold) {
+  auto alive = record("alive");
+  auto gone = record("gone");
+  gone.process.pid = 4243;
+  auto untold = record("untold");
+  untold.process.pid = 4244;
+  keep(alive);
+  keep(gone);
+  keep(untold);
+  probe->answer(kPid, {present(kPid, "77")});
+  probe->answer(4244, {unreadable(4244, "hidden")});
+  SweepOptions options;
+  options.prune = true;
+  const auto sweep = registry->sweep(options, {});
+  ASSERT_TRUE(sweep) << sweep.error().message;
+  ASSERT_EQ(sweep->sessions.size(), 2u);
+  EXPECT_EQ(sweep->sessions[0].record.session_id, "untold");
+  EXPECT_EQ(sweep->sessions[0].finding.verdict, Verdict::kUnreachable);
+  EXPECT_EQ(sweep->sessions[1].finding.verdict, Verdict::kLive);
+  ASSERT_EQ(sweep->pruned.size(), 1u);
+  EXPECT_EQ(sweep->pruned[0].session_id, "gone");
+  EXPECT_EQ(sweep->pruned[0].reason, "no process holds pid 4243");
+  EXPECT_FALSE(kept("gone"));
+  EXPECT_TRUE(kept("alive") && kept("untold"));
+}
+
+TEST_F(RegistrySweep, ReadsOnceMoreBeforeItRemoves) {
+  keep(record("s"));
+  probe->answer(kPid, {absent(kPid), present(kPid, "77")});
+  SweepOptions options;
+  options.prune = true;
+  const auto sweep = registry->sweep(options, {});
+  ASSERT_TRUE(sweep);
+  EXPECT_TRUE(sweep->pruned.empty());
+  EXPECT_TRUE(kept("s"));
+}
+
+TEST_F(RegistrySweep, LeavesTheSuccessorsRecordWhereItStands) {
+  keep(record("s"));
+  probe->answer(kPid, {absent(kPid)});
+  auto successor = record("s");
+  successor.process.pid = 5000;
+  store->before_remove = [&] { keep(successor); };
+  SweepOptions options;
+  options.prune = true;
+  const auto sweep = registry->sweep(options, {});
+  ASSERT_TRUE(sweep);
+  EXPECT_TRUE(sweep->pruned.empty());
+  EXPECT_TRUE(sweep->warnings.empty());
+  EXPECT_TRUE(kept("s"));
+}
+
+TEST_F(RegistrySweep, RemovesNothingOfAForeignStore) {
+  open(nullptr, true);
+  keep(record("s"));
+  probe->answer(kPid, {absent(kPid)});
+  SweepOptions options;
+  options.prune = true;
+  const auto sweep = registry->sweep(options, {});
+  ASSERT_TRUE(sweep);
+  EXPECT_TRUE(kept("s"));
+  EXPECT_FALSE(registry->prune({}, {}));
+}
+
+TEST_F(RegistrySweep, ReportsWhatIsNoRecordAndKeepsIt) {
+  store->put("torn", "{\"session_id\":");
+  store->put("odd", "x");
+  store->rows["odd"].problem = "is a directory";
+  SweepOptions options;
+  options.prune = true;
+  const auto sweep = registry->sweep(options, {});
+  ASSERT_TRUE(sweep);
+  ASSERT_EQ(sweep->unreadable.size(), 2u);
+  EXPECT_EQ(sweep->unreadable[0].file, "torn.json");
+  EXPECT_TRUE(sweep->unreadable[0].is_record_problem);
+  EXPECT_EQ(sweep->unreadable[1].reason, "is a directory");
+  EXPECT_FALSE(sweep->unreadable[1].is_record_problem);
+  EXPECT_TRUE(kept("torn") && kept("odd"));
+}
+
+TEST_F(RegistrySweep, CountsADryRunWithoutRemoving) {
+  keep(record("s"));
+  probe->answer(kPid, {absent(kPid)});
+  PruneOptions options;
+  options.dry_run = true;
+  const auto sweep = registry->prune(options, {});
+  ASSERT_TRUE(sweep);
+  EXPECT_EQ(sweep->pruned.size(), 1u);
+  EXPECT_TRUE(kept("s"));
+}
+
+TEST_F(RegistrySweep, SaysThatADoorHasNoPlugin) {
+  auto doored = record("s");
+  doored.url = "127.0.0.1:1";
+  keep(doored);
+  probe->answer(kPid, {present(kPid, "77")});
+  const auto sweep = registry->sweep({}, {});
+  ASSERT_TRUE(sweep);
+  ASSERT_EQ(sweep->sessions.size(), 1u);
+  EXPECT_EQ(sweep->sessions[0].finding.reason, Reason::kNoPlugin);
+  EXPECT_EQ(sweep->sessions[0].finding.verdict, Verdict::kUnreachable);
+}
+
+TEST_F(RegistrySweep, LowersByASecondOpinionAndNeverRaises) {
+  auto second = std::make_shared<FakeProbe>();
+  second->platform = false;
+  second->name = "com.example.probe";
+  open(second);
+  keep(record("s"));
+  probe->answer(kPid, {present(kPid, "77")});
+  second->answer(kPid, {present(kPid, "78")});
+  auto sweep = registry->sweep({}, {});
+  ASSERT_TRUE(sweep);
+  EXPECT_EQ(sweep->sessions[0].process.state, ProcessState::kUnverified);
+  EXPECT_EQ(sweep->sessions[0].finding.reason, Reason::kUnverified);
+
+  probe->answer(kPid, {unreadable(kPid, "hidden")});
+  second->answer(kPid, {present(kPid, "77")});
+  sweep = registry->sweep({}, {});
+  ASSERT_TRUE(sweep);
+  EXPECT_EQ(sweep->sessions[0].process.state, ProcessState::kUnverified);
+}
+
+TEST_F(RegistrySweep, ShowsNoUptimeForARecordOfNonsenseTime) {
+  auto read = present(kPid, "77");
+  read.age_ns = 90'000'000'000;
+  probe->answer(kPid, {read});
+  const std::int64_t now = system_clock()->unix_ns();
+  for (const char* const text : {"1970-01-01T00:00:00Z", "2106-02-07T06:28:16Z",
+                                 "2026-01-01T24:61:00Z", "", "2026-01-01T00:00:00+02:00"}) {
+    auto odd = record("s");
+    odd.started_at = text;
+    keep(odd);
+    const auto sweep = registry->sweep({}, {});
+    ASSERT_TRUE(sweep);
+    ASSERT_EQ(sweep->sessions.size(), 1u) << text;
+    EXPECT_FALSE(sweep->sessions[0].uptime_s(now)) << text;
+  }
+  keep(record("s"));
+  EXPECT_EQ(registry->sweep({}, {})->sessions[0].uptime_s(now), 90);
+}
+
+TEST_F(RegistryRegister, StandsAsLongAsTheGuardLives) {
+  auto mine = record("s");
+  mine.process = {};
+  {
+    const auto guard = registry->register_session(mine, {}, {});
+    ASSERT_TRUE(guard) << guard.error().message;
+    const auto written = parse_record(store->rows.at("s").bytes, "s");
+    ASSERT_TRUE(written) << written.error().text;
+    EXPECT_EQ(written->process, probe->me.self);
+  }
+  EXPECT_FALSE(kept("s"));
+}
+
+TEST_F(RegistryRegister, RefusesAnIdWhoseRecordIsAliveOrUntold) {
+  keep(record("s"));
+  for (const auto& read : {present(kPid, "77"), unreadable(kPid, "hidden")}) {
+    probe->answer(kPid, {read});
+    auto mine = record("s");
+    mine.process = {};
+    const auto guard = registry->register_session(mine, {}, {});
+    ASSERT_FALSE(guard);
+    EXPECT_EQ(guard.error().code, ErrorCode::kExists);
+    EXPECT_TRUE(guard.error().message.find("already registered") != std::string::npos);
+  }
+  RegisterOptions options;
+  options.replace = true;
+  EXPECT_TRUE(registry->register_session(record("s"), options, {}));
+}
+
+TEST_F(RegistryRegister, ReplacesARecordThatIsGone) {
+  keep(record("s"));
+  auto mine = record("s");
+  mine.process = {};
+  EXPECT_TRUE(registry->register_session(mine, {}, {}));
+}
+
+TEST_F(RegistryRegister, LeavesAFileThatIsNoRecord) {
+  store->put("s", "torn");
+  RegisterOptions options;
+  options.replace = true;
+  const auto guard = registry->register_session(record("s"), options, {});
+  ASSERT_FALSE(guard);
+  EXPECT_EQ(store->rows.at("s").bytes, "torn");
+}
+
+TEST_F(RegistryRegister, WritesNoRecordWithoutAnIdentity) {
+  auto mine = record("s");
+  mine.process = {};
+  probe->me.self.boot_id.reset();
+  probe->me.boot_id_why = "no such file";
+  auto guard = registry->register_session(mine, {}, {});
+  ASSERT_FALSE(guard);
+  EXPECT_EQ(guard.error().code, ErrorCode::kUnreadable);
+  EXPECT_NE(guard.error().message.find("no such file"), std::string::npos);
+  probe->me.self.boot_id = "boot-a";
+  probe->me.self.start_token.clear();
+  guard = registry->register_session(mine, {}, {});
+  ASSERT_FALSE(guard);
+  EXPECT_TRUE(store->rows.empty());
+}
+
+TEST_F(RegistryRegister, RefusesADoorElsewhereAndATokenThatCouldInjectAHeader) {
+  auto elsewhere = record("s");
+  elsewhere.url = "http://localhost:80@evil.example/";
+  EXPECT_FALSE(registry->register_session(elsewhere, {}, {}));
+  auto injected = record("s");
+  injected.door_token = "secret\r\nX: y";
+  const auto guard = registry->register_session(injected, {}, {});
+  ASSERT_FALSE(guard);
+  EXPECT_EQ(guard.error().message.find("secret"), std::string::npos);
+  EXPECT_TRUE(store->rows.empty());
+}
+
+TEST_F(RegistryStop, SendsTwoTermsAndNothingElse) {
+  keep(record("s"));
+  control->readings = {present(kPid, "77")};
+  const auto report = registry->stop("s", {}, {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->outcome, StopOutcome::kStillThere);
+  EXPECT_EQ(control->sent, (std::vector<Signal>{Signal::kTerm, Signal::kTerm}));
+  EXPECT_EQ(report->signals, control->sent);
+  EXPECT_TRUE(kept("s"));
+}
+
+TEST_F(RegistryStop, WithholdsTheSecondSignalFromANewcomerOnThePid) {
+  keep(record("s"));
+  control->readings = {present(kPid, "77"), present(kPid, "99")};
+  const auto report = registry->stop("s", {}, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcome, StopOutcome::kEnded);
+  EXPECT_EQ(control->sent, std::vector<Signal>{Signal::kTerm});
+}
+
+TEST_F(RegistryStop, SendsOneSignalToOneThatGoesAtOnce) {
+  keep(record("s"));
+  control->readings = {present(kPid, "77")};
+  control->ends = {AwaitResult::kEnded};
+  const auto report = registry->stop("s", {}, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcome, StopOutcome::kEnded);
+  EXPECT_TRUE(report->reason.empty());
+  EXPECT_EQ(control->sent, std::vector<Signal>{Signal::kTerm});
+  EXPECT_FALSE(kept("s"));  // the probe too says that nobody holds the pid
+}
+
+TEST_F(RegistryStop, SendsNothingToAStranger) {
+  keep(record("s"));
+  control->readings = {present(kPid, "76")};
+  const auto report = registry->stop("s", {}, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcome, StopOutcome::kAlreadyGone);
+  EXPECT_EQ(report->reason, "pid 4242 is held by a process that started at another time");
+  EXPECT_TRUE(control->sent.empty());
+}
+
+TEST_F(RegistryStop, RefusesWhatCannotBeTold) {
+  auto foreign = record("s");
+  foreign.process.host_id = "other-host";
+  keep(foreign);
+  control->readings = {present(kPid, "77")};
+  const auto report = registry->stop("s", {}, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcome, StopOutcome::kRefused);
+  EXPECT_EQ(report->reason, "it was recorded on another host; only there can it be told");
+  EXPECT_TRUE(control->sent.empty());
+  EXPECT_TRUE(kept("s"));
+}
+
+TEST_F(RegistryStop, CarriesTheSystemsRefusal) {
+  keep(record("s"));
+  control->refusal = "cannot pin pid 4242: Function not implemented";
+  const auto report = registry->stop("s", {}, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcome, StopOutcome::kRefused);
+  EXPECT_EQ(report->reason, control->refusal);
+}
+
+TEST_F(RegistryStop, SendsOneKillInPlaceOfBothWhenForced) {
+  keep(record("s"));
+  control->readings = {present(kPid, "77")};
+  control->ends = {AwaitResult::kEnded};
+  StopOptions options;
+  options.force = true;
+  const auto report = registry->stop("s", options, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(control->sent, std::vector<Signal>{Signal::kKill});
+}
+
+TEST_F(RegistryStop, SaysThatASuspendedTargetKeepsTheSignalPending) {
+  keep(record("s"));
+  control->readings = {present(kPid, "77")};
+  control->suspended = true;
+  const auto report = registry->stop("s", {}, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcome, StopOutcome::kStillThere);
+  EXPECT_NE(report->reason.find("suspended (stopped)"), std::string::npos);
+}
+
+TEST_F(RegistryStop, DoesNotTakeAnEndThatWasNotSeenForOne) {
+  keep(record("s"));
+  control->readings = {present(kPid, "77")};
+  control->ends = {AwaitResult::kUnknown};
+  const auto report = registry->stop("s", {}, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcome, StopOutcome::kStillThere);
+  EXPECT_TRUE(kept("s"));
+}
+
+TEST_F(RegistryStop, IsHeldBackByASecondOpinion) {
+  auto second = std::make_shared<FakeProbe>();
+  second->platform = false;
+  open(second);
+  keep(record("s"));
+  probe->answer(kPid, {present(kPid, "77")});
+  control->readings = {present(kPid, "77")};
+  const auto report = registry->stop("s", {}, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcome, StopOutcome::kRefused);
+  EXPECT_TRUE(control->sent.empty());
+}
+
+TEST_F(RegistryStop, KnowsNoSessionWithoutARecord) {
+  EXPECT_EQ(registry->stop("none", {}, {}).error().code, ErrorCode::kNotFound);
+  for (const char* const id : {"../x", "/tmp/x", "a/b", "", ".", "..", "-rf", "x.json"}) {
+    EXPECT_EQ(registry->stop(id, {}, {}).error().code, ErrorCode::kInvalid) << id;
+  }
+}
+
+TEST_F(RegistryKill, SendsTheSignalThatWasNamedAndAwaitsKillOnly) {
+  keep(record("s"));
+  control->readings = {present(kPid, "77")};
+  auto report = registry->kill("s", Signal::kUsr1, 100, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcome, StopOutcome::kSent);
+  report = registry->kill("s", Signal::kKill, 100, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcome, StopOutcome::kStillThere);
+  EXPECT_EQ(control->sent, (std::vector<Signal>{Signal::kUsr1, Signal::kKill}));
+}
+
+TEST_F(RegistryForget, KeepsTheAliveAndTheUntoldUnlessForced) {
+  keep(record("s"));
+  for (const auto& read : {present(kPid, "77"), unreadable(kPid, "hidden")}) {
+    probe->answer(kPid, {read});
+    const auto status = registry->forget("s", false, {});
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, ErrorCode::kRefused);
+    EXPECT_TRUE(kept("s"));
+  }
+  EXPECT_TRUE(registry->forget("s", true, {}));
+  EXPECT_FALSE(kept("s"));
+  EXPECT_EQ(registry->forget("s", false, {}).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RegistryForget, RemovesTheGone) {
+  keep(record("s"));
+  EXPECT_TRUE(registry->forget("s", false, {}));
+  EXPECT_FALSE(kept("s"));
+}
+
+}  // namespace
+}  // namespace rollcall
