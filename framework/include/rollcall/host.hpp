@@ -60,7 +60,9 @@ class ROLLCALL_API Host {
     Settings door_settings;  // handed to every door plugin's create, e.g. {"extension_uris", "A B"}
     std::shared_ptr<const Clock> clock;                         // null: system_clock()
     std::function<void(int level, std::string_view line)> log;  // null: nowhere
-    std::vector<const rollcall_entry*> tables;  // handed over without a file (tests)
+    // Handed over without a file (tests); first on the path. Like any plugin, one whose id begins
+    // with "rollcall." counts as Rollcall's own.
+    std::vector<const rollcall_entry*> tables;
   };
 
   // Reads manifests; loads no library yet. A refused plugin is no error: see plugins().
@@ -76,7 +78,8 @@ class ROLLCALL_API Host {
                                                             const Settings& settings = {});
   [[nodiscard]] Result<std::shared_ptr<RecordStore>> record_store(std::string_view plugin_id,
                                                                   const Settings& settings = {});
-  // By kind of door ("a2a"). kNotFound: no plugin offers it.
+  // By kind of door ("a2a"). kNotFound: no plugin offers it. A table that was handed over is of the
+  // kind that its id ends in.
   [[nodiscard]] Result<std::shared_ptr<DoorProber>> door_prober(std::string_view kind);
 
   // Everything that was found. `load_all` tries to load each, so that refusals show.
