@@ -172,7 +172,7 @@ class Host::Impl {
       return fail(ErrorCode::kNotFound, fmt::format("no plugin offers the kind of door {}", kind));
     }
     if (!*context) return tl::unexpected<Error>((*context).error());
-    return loader::make_door_prober(**context, {}, may_have_token);
+    return loader::make_door_prober(**context, options_.door_settings, may_have_token);
   }
 
   std::vector<PluginInfo> plugins(bool load_all) {
