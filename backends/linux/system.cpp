@@ -1,0 +1,65 @@
+#include "system.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <system_error>
+
+namespace rollcall::linux_backend {
+namespace {
+
+// Numbers that are the same on every architecture but alpha; Debian's older headers may lack them.
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+
+int real_openat(int directory, const char* path, int flags) {
+  return ::openat(directory, path, flags);
+}
+ssize_t real_getdents64(int fd, void* buffer, std::size_t size) {
+  return ::syscall(SYS_getdents64, fd, buffer, size);
+}
+int real_pidfd_open(pid_t pid, unsigned flags) {
+  return static_cast<int>(::syscall(SYS_pidfd_open, pid, flags));
+}
+int real_pidfd_send_signal(int pidfd, int signal) {
+  return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
+}
+
+constexpr System kLinux = {
+    .openat = &real_openat,
+    .read = &::read,
+    .close = &::close,
+    .readlinkat = &::readlinkat,
+    .getdents64 = &real_getdents64,
+    .fstat = &::fstat,
+    .fstatfs = &::fstatfs,
+    .poll = &::poll,
+    .kill = &::kill,
+    .pidfd_open = &real_pidfd_open,
+    .pidfd_send_signal = &real_pidfd_send_signal,
+    .getpid = &::getpid,
+    .getuid = &::getuid,
+    .uname = &::uname,
+    .clock_gettime = &::clock_gettime,
+    .socket = &::socket,
+    .send = &::send,
+    .recv = &::recv,
+    .setsockopt = &::setsockopt,
+    .getsockopt = &::getsockopt,
+    .getsockname = &::getsockname,
+    .getpeername = &::getpeername,
+};
+
+}  // namespace
+
+const System& linux_system() { return kLinux; }
+
+std::string error_text(int error) { return std::generic_category().message(error); }
+
+}  // namespace rollcall::linux_backend
