@@ -51,7 +51,7 @@ class Sleepers {
 
 // `count` sleepers, made once for the program and shared by its benchmarks. They must be made
 // before the first thread and before memory is filled; main() asks for the most that it will need.
-[[nodiscard]] const std::vector<pid_t>& shared_pids(std::size_t count);
+const std::vector<pid_t>& shared_pids(std::size_t count);
 
 // A folder of its own under TMPDIR, removed when it goes.
 class TempHome {
