@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +42,11 @@ struct CheckOptions {
   bool accept_untrusted = false;  // a file in a build tree of somebody else's
   Settings settings;              // handed to every instance
   bool write_store = false;       // also create, replace and remove an entry of the store
+  // Told what is about to be tried. In a child it is to print check_progress_line() and flush, so
+  // that the parent can say what the child was at when it ended.
+  std::function<void(std::string_view rule)> progress;
 };
+[[nodiscard]] std::string check_progress_line(std::string_view rule);  // with its newline
 
 // Runs everything in this process. `file`: absolute or relative to the working directory. Never
 // fails as such: what went wrong is a step.
@@ -52,11 +57,11 @@ struct CheckOptions {
 [[nodiscard]] std::string to_json(const CheckReport& report);
 [[nodiscard]] Result<CheckReport> parse_check_report(std::string_view json);
 
-// Runs `program args...` as a child, which is to print to_json() of its check on stdout, and waits
-// at most `limit_ns` before killing it. Every ending of the child other than a whole report is
-// turned into a sentence in `ending` (it exited in a static constructor, an uncaught exception
-// aborted it, it hangs while being loaded, ...).
-// Errors: kIo: the child could not be started.
+// Runs `program args...` as a child, which is to print to_json() of its check on stdout as the last
+// thing (what the plugin prints before does no harm), and waits at most `limit_ns` before killing
+// it. Every ending of the child other than a whole report is turned into a sentence in `ending` (it
+// exited in a static constructor, an uncaught exception aborted it, it hangs while being loaded,
+// ...). Errors: kIo: the child could not be started.
 inline constexpr std::int64_t kCheckLimitNs = 20'000'000'000;
 [[nodiscard]] Result<CheckReport> check_in_child(const std::string& program,
                                                  const std::vector<std::string>& args,
