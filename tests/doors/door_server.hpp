@@ -25,10 +25,10 @@ class DoorConnection {
   std::string read_request();
   // False: the peer is gone.
   bool send(std::string_view bytes);
-  void shut();                 // orderly: FIN
-  void reset();                // RST
-  void hold();                 // until the peer closes or the server stops
-  bool pause(int ms);          // false: the server stops
+  void shut();         // orderly: FIN
+  void reset();        // RST
+  void hold();         // until the peer closes or the server stops
+  bool pause(int ms);  // false: the server stops
   [[nodiscard]] std::size_t sent() const { return sent_; }
 
  private:

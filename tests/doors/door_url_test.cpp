@@ -77,7 +77,8 @@ INSTANTIATE_TEST_SUITE_P(
         Spelling{"127.0.0.1:99999", "bad-url"}, Spelling{"127.0.0.1:080", "bad-url"},
         Spelling{"127.0.0.1:+80", "bad-url"}, Spelling{"127.0.0.1:-1", "bad-url"},
         Spelling{"127.0.0.1:8a", "bad-url"}, Spelling{"127.0.0.1:1,234", "bad-url"},
-        Spelling{"127.0.0.1:80:80", "bad-url"}, Spelling{"127.0.0.1:18446744073709551696", "bad-url"},
+        Spelling{"127.0.0.1:80:80", "bad-url"},
+        Spelling{"127.0.0.1:18446744073709551696", "bad-url"},
         // https
         Spelling{"https://127.0.0.1:443", "not-supported"},
         Spelling{"HTTPS://127.0.0.1:443", "not-supported"},

@@ -146,7 +146,7 @@ TEST_P(HttpResponseCases, IsTheSameInSingleBytesAndAnyOddPieces) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Texts, HttpResponseCases, testing::ValuesIn(cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST(HttpResponse, IsTheSameSplitAtEveryByte) {
   const std::string text =

@@ -54,10 +54,10 @@ std::vector<Case> cases() {
        "named s"},
       {"AfterAByteOrderMark", "\xEF\xBB\xBF" + card(kOwn + s), "named s"},
       {"OnlyUnrelated", card(R"({"uri":"x","params":{"sessionId":"s"}})"), "no-session"},
-      {"UriIsAPrefix",
-       card(R"({"uri":"urn:rollcall:ext:session:12","params":{"sessionId":"s"}})"), "no-session"},
-      {"UriInOtherCase",
-       card(R"({"uri":"URN:rollcall:ext:session:1","params":{"sessionId":"s"}})"), "no-session"},
+      {"UriIsAPrefix", card(R"({"uri":"urn:rollcall:ext:session:12","params":{"sessionId":"s"}})"),
+       "no-session"},
+      {"UriInOtherCase", card(R"({"uri":"URN:rollcall:ext:session:1","params":{"sessionId":"s"}})"),
+       "no-session"},
       {"EmptySession", card(kOwn + R"(""}})"), "no-session"},
       {"NumberSession", card(kOwn + "7}}"), "no-session"},
       {"NullSession", card(kOwn + "null}}"), "no-session"},
@@ -101,7 +101,7 @@ class CardCases : public testing::TestWithParam<Case> {};
 TEST_P(CardCases, IsReadAsDocumented) { EXPECT_EQ(read(GetParam().body), GetParam().outcome); }
 
 INSTANTIATE_TEST_SUITE_P(Bodies, CardCases, testing::ValuesIn(cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST(Card, NamesByAConfiguredExtensionToo) {
   const std::string body = card(R"({"uri":"urn:x","params":{"sessionId":"s"}})");
@@ -133,9 +133,9 @@ TEST(RpcCard, HasToBearTheQuestionsId) {
 
 TEST(RpcCard, HasEitherResultOrError) {
   EXPECT_EQ(rpc(R"({"id":"id1"})"), "rpc-error");
-  EXPECT_EQ(rpc(R"({"id":"id1","result":)" + card(kOwn + R"("s"}})") +
-                R"(,"error":{"code":-32601}})"),
-            "rpc-error");
+  EXPECT_EQ(
+      rpc(R"({"id":"id1","result":)" + card(kOwn + R"("s"}})") + R"(,"error":{"code":-32601}})"),
+      "rpc-error");
 }
 
 TEST(RpcCard, ReportsTheCodeOfAnErrorOfOurQuestion) {
