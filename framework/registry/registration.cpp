@@ -31,6 +31,7 @@ bool is_settled(const Status& removed) {
 
 }  // namespace
 
+Registration::Registration() = default;
 Registration::Registration(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Registration::Registration(Registration&&) noexcept = default;
 

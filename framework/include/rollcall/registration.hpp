@@ -17,7 +17,7 @@ class FileStore;
 // (a forked child removes nothing). Threads: one at a time.
 class ROLLCALL_API Registration {
  public:
-  Registration() = default;
+  Registration();
   Registration(Registration&&) noexcept;
   Registration& operator=(Registration&&) noexcept;
   Registration(const Registration&) = delete;
