@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "regtool/commands.hpp"
+#include "regtool/json.hpp"
+#include "rollcall/plugin.h"
+
+namespace rollcall::regtool {
+namespace {
+
+int log_level_of(const GlobalOptions& options) {
+  int level = 1;
+  if (const auto variable = platform::environment("ROLLCALL_LOG")) {
+    constexpr std::string_view kNames[] = {"error", "warning", "info", "debug"};
+    for (int candidate = 0; candidate < 4; ++candidate) {
+      if (*variable == kNames[candidate] || *variable == std::to_string(candidate)) {
+        level = candidate;
+      }
+    }
+  }
+  return std::min(level + options.verbose, 3);
+}
+
+OutputStyle style_of(const GlobalOptions& options) {
+  OutputStyle style;
+  style.json = options.json;
+  style.quiet = options.quiet;
+  style.log_level = log_level_of(options);
+  style.charset = platform::is_utf8_locale() ? text::Charset::kUtf8 : text::Charset::kAscii;
+  const auto no_color = platform::environment("NO_COLOR");
+  const auto terminal = platform::environment("TERM");
+  const bool plain = options.no_color || (no_color && !no_color->empty()) || !terminal ||
+                     terminal->empty() || *terminal == "dumb";
+  style.colour_out = !plain && platform::is_terminal(platform::Stream::kOutput);
+  style.progress = !plain && platform::is_terminal(platform::Stream::kError);
+  return style;
+}
+
+int say_version(Output& out) {
+  const std::string abi = fmt::format("{}.{}", ROLLCALL_ABI_MAJOR, ROLLCALL_ABI_MINOR);
+  if (out.json()) {
+    JsonWriter json;
+    json.begin_object().text("schema", "rollcall.version/1").text("version", ROLLCALL_VERSION);
+    json.text("plugin_abi", abi).end_object();
+    out.document(json);
+  } else {
+    out.line(fmt::format("regtool {} (plugin ABI {})", ROLLCALL_VERSION, abi));
+  }
+  return kExitYes;
+}
+
+// Picks the function of each kind of command.
+struct Dispatch {
+  Context& context;
+  const platform::InheritedLimits& limits;
+
+  Outcome<int> operator()(const HelpCommand&) const { return kExitYes; }
+  Outcome<int> operator()(const VersionCommand&) const { return kExitYes; }
+  Outcome<int> operator()(const PsOptions& options) const { return run_ps(context, options); }
+  Outcome<int> operator()(const VerifyOptions& options) const {
+    return run_verify(context, options);
+  }
+  Outcome<int> operator()(const ShowOptions& options) const { return run_show(context, options); }
+  Outcome<int> operator()(const RunCommand& command) const {
+    return run_run(context, command, limits);
+  }
+  Outcome<int> operator()(const RegisterCommand& command) const {
+    return run_register(context, command);
+  }
+  Outcome<int> operator()(const ForgetCommand& command) const {
+    return run_forget(context, command);
+  }
+  Outcome<int> operator()(const StopCommand& command) const { return run_stop(context, command); }
+  Outcome<int> operator()(const KillCommand& command) const { return run_kill(context, command); }
+  Outcome<int> operator()(const WaitCommand& command) const { return run_wait(context, command); }
+  Outcome<int> operator()(const PruneCommand& command) const { return run_prune(context, command); }
+  Outcome<int> operator()(const PluginsCommand&) const { return run_plugins(context); }
+  Outcome<int> operator()(const PluginsCheckCommand& command) const {
+    return run_plugins_check(context, command);
+  }
+  Outcome<int> operator()(const DoctorCommand&) const { return run_doctor(context); }
+};
+
+Outcome<int> execute(const Invocation& invocation, Output& output,
+                     const platform::InheritedLimits& limits) {
+  if (const auto* help = std::get_if<HelpCommand>(&invocation.command)) {
+    output.raw(help->text);
+    return kExitYes;
+  }
+  if (std::holds_alternative<VersionCommand>(invocation.command)) return say_version(output);
+  auto context = Context::open(invocation.global, output);
+  if (!context) return tl::unexpected(context.error());
+  return std::visit(Dispatch{**context, limits}, invocation.command);
+}
+
+}  // namespace
+
+int run_regtool(const std::vector<std::string>& arguments,
+                const platform::InheritedLimits& limits) {
+  const auto invocation = parse_command_line(arguments);
+  GlobalOptions options;
+  if (invocation) {
+    options = invocation->global;
+  } else {
+    options.json = asks_for_json(arguments);
+  }
+  Output output(style_of(options));
+  int code = kExitIo;
+  const auto outcome = invocation ? execute(*invocation, output, limits)
+                                  : Outcome<int>(tl::unexpected(invocation.error()));
+  if (outcome) {
+    code = *outcome;
+  } else {
+    output.failure(outcome.error());
+    code = outcome.error().exit_code;
+  }
+  if (auto flushed = output.flush(); !flushed) {
+    output.error(flushed.error().message);
+    return kExitIo;
+  }
+  return code;
+}
+
+}  // namespace rollcall::regtool

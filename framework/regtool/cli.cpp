@@ -1,0 +1,498 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "regtool/help.hpp"
+#include "regtool/options.hpp"
+#include "regtool/ps_view.hpp"
+#include "rollcall/record.hpp"
+
+namespace rollcall::regtool {
+namespace {
+
+constexpr std::int64_t kDayMs = 86'400'000;
+
+// Help with the examples first.
+class ExamplesFirst : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
+    return make_footer(app) + '\n' + make_description(app) + make_usage(app, std::move(name)) +
+           make_positionals(app) + make_groups(app, mode) + make_subcommands(app, mode);
+  }
+};
+
+// Everything as it was typed. Numbers too: CLI11 would take "010" for 8.
+struct Typed {
+  GlobalOptions global;
+  bool version = false;
+  std::map<std::string, std::string> values;
+  std::map<std::string, std::vector<std::string>> lists;
+  std::map<std::string, bool> flags;
+
+  [[nodiscard]] const std::string* value(const std::string& key) const {
+    const auto found = values.find(key);
+    return found == values.end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] std::optional<std::string> optional(const std::string& key) const {
+    const std::string* found = value(key);
+    return found == nullptr ? std::nullopt : std::optional(*found);
+  }
+  [[nodiscard]] bool flag(const std::string& key) const { return flags.count(key) > 0; }
+};
+
+// One subcommand's options; what is given lands in `typed` under the option's long name.
+class Subcommand {
+ public:
+  Subcommand(CLI::App& parent, Typed& typed, const std::string& name, const std::string& what)
+      : app_(*parent.add_subcommand(name, what)), typed_(typed) {
+    app_.footer(std::string(examples_of(name)));
+  }
+
+  Subcommand& value(const std::string& names, const std::string& what, const std::string& type) {
+    const std::string key = key_of(names);
+    app_.add_option_function<std::string>(
+            names, [this, key](const std::string& text) { typed_.values[key] = text; }, what)
+        ->type_name(type);
+    return *this;
+  }
+  Subcommand& list(const std::string& names, const std::string& what, const std::string& type) {
+    const std::string key = key_of(names);
+    app_.add_option_function<std::vector<std::string>>(
+            names,
+            [this, key](const std::vector<std::string>& texts) { typed_.lists[key] = texts; }, what)
+        ->type_name(type)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args(false);
+    return *this;
+  }
+  Subcommand& flag(const std::string& names, const std::string& what) {
+    const std::string key = key_of(names);
+    app_.add_flag_callback(
+        names, [this, key] { typed_.flags[key] = true; }, what);
+    return *this;
+  }
+  Subcommand& positional(const std::string& name, const std::string& what, bool required = true) {
+    auto* option = app_.add_option_function<std::string>(
+        name, [this, name](const std::string& text) { typed_.values[name] = text; }, what);
+    option->type_name("")->required(required);
+    return *this;
+  }
+  CLI::App& app() { return app_; }
+
+ private:
+  // "-a,--all" -> "all"
+  static std::string key_of(const std::string& names) {
+    const std::size_t dashes = names.find("--");
+    return names.substr(dashes + 2);
+  }
+
+  CLI::App& app_;
+  Typed& typed_;
+};
+
+class CommandLine {
+ public:
+  CommandLine() : app_("Which recorded sessions really run, right now?", "regtool") {
+    app_.formatter(std::make_shared<ExamplesFirst>());
+    app_.footer(std::string(examples_of("")));
+    app_.require_subcommand(0, 1);
+    app_.fallthrough();
+    app_.set_help_flag("-h,--help", "This help");
+    add_globals();
+    add_reading();
+    add_acting();
+    add_keeping();
+    add_surroundings();
+  }
+
+  CLI::App& app() { return app_; }
+  [[nodiscard]] const Typed& typed() const { return typed_; }
+  [[nodiscard]] std::string chosen() const {
+    std::string name;
+    for (const CLI::App* app = &app_; !app->get_subcommands().empty();) {
+      app = app->get_subcommands().front();
+      name += name.empty() ? app->get_name() : " " + app->get_name();
+    }
+    return name;
+  }
+
+ private:
+  Subcommand& sub(const std::string& name, const std::string& what, CLI::App* parent = nullptr) {
+    subs_.push_back(
+        std::make_unique<Subcommand>(parent != nullptr ? *parent : app_, typed_, name, what));
+    return *subs_.back();
+  }
+
+  void add_globals() {
+    const auto text = [this](std::optional<std::string>& target) {
+      return [&target](const std::string& value) { target = value; };
+    };
+    app_.add_option_function<std::string>("--home", text(typed_.global.home),
+                                          "Where the records are (else $ROLLCALL_HOME, else "
+                                          "~/.rollcall)")
+        ->type_name("DIR");
+    app_.add_option_function<std::string>("--user", text(typed_.global.user),
+                                          "As root: read another user's sessions, change nothing")
+        ->type_name("NAME");
+    app_.add_option("--plugin", typed_.global.plugins, "A further plugin; may be given again")
+        ->type_name("FILE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args(false);
+    app_.add_flag("--trust-plugins", typed_.global.trust_plugins,
+                  "Load plugins from places that others can write");
+    app_.add_flag("-v,--verbose", typed_.global.verbose, "Say more on standard error");
+    app_.add_flag("--json", typed_.global.json, "Answer in JSON");
+    app_.add_flag("--quiet", typed_.global.quiet, "No notices or warnings");
+    app_.add_flag("--no-color", typed_.global.no_color, "No colours");
+    app_.add_flag("--version", typed_.version, "The version");
+  }
+
+  void add_reading() {
+    sub("ps", "The sessions that run; what is proven gone is pruned")
+        .flag("--wide", "A column with the reason; nothing is cut")
+        .flag("-a,--all", "Also what this read pruned, and what lies in gone/")
+        .flag("--no-prune", "Remove nothing")
+        .flag("--no-probe", "Ask no door: a running session is alive, not live")
+        .flag("-q,--ids", "Only the ids")
+        .flag("--gone", "What was pruned, and why")
+        .list("-f,--filter", "name, id, status, label, version, pid, detached, workdir, kind, url",
+              "K=V")
+        .value("--sort", "A column, with - before it for descending", "COLUMN")
+        .value("--format", "Columns (session,pid) or a template ('{session} {pid}')", "TEXT")
+        .value("--timeout", "For each door: 500ms, 2s (default 5s)", "TIME");
+    sub("show", "One session's record, without its secrets, and the verdict")
+        .positional("ID", "The session")
+        .value("--timeout", "For the door: 500ms, 2s (default 5s)", "TIME");
+    sub("verify", "Whether one session is live (0), gone (1) or unreachable (3)")
+        .positional("ID", "The session")
+        .flag("--explain", "Layer by layer: what was recorded, what was read, what follows")
+        .value("--timeout", "For the door: 500ms, 2s (default 5s)", "TIME");
+    sub("wait", "Waits until a session's process has ended")
+        .positional("ID", "The session")
+        .value("--timeout", "At most so long: 500ms, 2s, 5m", "TIME");
+  }
+
+  void add_acting() {
+    sub("stop", "SIGTERM, again after a second, and sees whether it went")
+        .positional("ID", "The session")
+        .flag("--force", "One SIGKILL instead")
+        .value("--after", "The second SIGTERM comes so much later (default 1000)", "MS")
+        .value("--total", "Waits so long in all (default 3000)", "MS");
+    sub("kill", "Sends one signal")
+        .positional("ID", "The session")
+        .value("-s,--signal", "TERM INT HUP QUIT KILL USR1 USR2 CONT STOP (default KILL)", "NAME")
+        .value("--total", "After KILL, waits so long for the end (default 3000)", "MS");
+    sub("run", "Runs a command as a session, for as long as it runs")
+        .value("--session", "Its id (default: a new one)", "ID")
+        .value("--name", "Its name (default: the command's)", "NAME")
+        .value("--version", "Its version", "TEXT")
+        .value("--workdir", "Runs there", "DIR")
+        .list("-l,--label", "A label; may be given again", "K=V")
+        .flag("-d,--detach", "In the background, in a session of its own; prints the id")
+        .value("--log", "With --detach: where its output goes (default: nowhere)", "FILE")
+        .flag("--no-door", "Without a door")
+        .flag("--auth", "The door names the session only to who has the record's token");
+  }
+
+  void add_keeping() {
+    sub("register", "Records a process that runs already")
+        .value("--session", "The id to record it under", "ID")
+        .value("--pid", "The process", "PID")
+        .value("--url", "Its door: host:port on loopback", "URL")
+        .value("--name", "Its name (default: the process's)", "NAME")
+        .value("--version", "Its version", "TEXT")
+        .value("--workdir", "Its folder (default: the process's)", "DIR")
+        .value("--door", "The kind of door: a2a, http, tcp, unix, or a plugin's", "KIND")
+        .list("--door-set", "A setting of the door; may be given again", "K=V")
+        .value("--token-file", "Where the door's token stands; - is standard input", "FILE")
+        .list("-l,--label", "A label; may be given again", "K=V")
+        .value("--expect-start", "Refuse unless the process has this start token", "TOKEN")
+        .flag("--replace", "Take over an id that is in use");
+    sub("forget", "Removes one record by hand")
+        .positional("ID", "The session")
+        .flag("--force", "Even of a session that runs or cannot be told");
+    sub("prune", "Removes what is proven gone, and sets aside what is no record")
+        .flag("--dry-run", "Only says what would go")
+        .value("--undo", "Puts a pruned record back", "ID");
+  }
+
+  void add_surroundings() {
+    CLI::App& plugins = sub("plugins", "What was loaded, from where, and what was refused").app();
+    plugins.require_subcommand(0, 1);
+    sub("list", "What was loaded, shadowed or refused, and why", &plugins);
+    sub("check", "Tries a plugin out in a child process", &plugins)
+        .positional("FILE", "The shared object")
+        .flag("--write-store", "Also write to the store that it offers");
+    Subcommand& child = sub("check-here", "", &plugins);
+    child.positional("FILE", "").flag("--write-store", "");
+    child.app().group("");
+    sub("doctor", "What this machine lets Rollcall see, and which configuration applies");
+  }
+
+  CLI::App app_;
+  Typed typed_;
+  std::vector<std::unique_ptr<Subcommand>> subs_;
+};
+
+tl::unexpected<Failure> bad_option(std::string_view option, const std::string& value,
+                                   std::string_view expected) {
+  return usage_failure(fmt::format("--{} {}: {}", option, value.empty() ? "''" : value, expected),
+                       value);
+}
+
+// The checked values of one command line. The first problem wins; nothing is returned then.
+class Reader {
+ public:
+  explicit Reader(const Typed& typed) : typed_(typed) {}
+
+  [[nodiscard]] bool failed() const { return failure_.has_value(); }
+  [[nodiscard]] const Failure& failure() const { return *failure_; }
+
+  SessionName session(const std::string& key = "ID") {
+    const std::string* value = typed_.value(key);
+    auto name = parse_session_name(value == nullptr ? "" : *value);
+    if (name) return *name;
+    note(name.error());
+    return {};
+  }
+  std::optional<std::int64_t> duration(const std::string& key) {
+    const std::string* value = typed_.value(key);
+    if (value == nullptr) return std::nullopt;
+    const auto parsed = parse_duration_ns(*value);
+    if (!parsed) {
+      note(bad_option(key, *value, "a time is 500ms, 1.5s, 2m or 1h, more than 0, at most 30 days")
+               .value());
+    }
+    return parsed;
+  }
+  std::optional<std::int64_t> integer(const std::string& key, std::int64_t lowest,
+                                      std::int64_t highest) {
+    const std::string* value = typed_.value(key);
+    if (value == nullptr) return std::nullopt;
+    const auto parsed = parse_integer(*value, lowest, highest);
+    if (!parsed) {
+      note(bad_option(key, *value, fmt::format("a whole number from {} to {}", lowest, highest))
+               .value());
+    }
+    return parsed;
+  }
+  std::vector<KeyValue> pairs(const std::string& key) {
+    std::vector<KeyValue> out;
+    const auto found = typed_.lists.find(key);
+    if (found == typed_.lists.end()) return out;
+    for (const std::string& text : found->second) {
+      auto pair = parse_key_value(text);
+      if (!pair) {
+        note(bad_option(key, text, "is KEY=VALUE, with a key of letters, digits, . _ and -")
+                 .value());
+        return out;
+      }
+      out.push_back(std::move(*pair));
+    }
+    return out;
+  }
+  void session_id(const std::string& id) {
+    if (auto valid = check_session_id(id); !valid) {
+      note(usage_failure("--session: " + valid.error().message, id).value());
+    }
+  }
+  void note(const Failure& failure) {
+    if (!failure_) failure_ = failure;
+  }
+  template <class T>
+  void note(const Outcome<T>& outcome) {
+    if (!outcome) note(outcome.error());
+  }
+
+ private:
+  const Typed& typed_;
+  std::optional<Failure> failure_;
+};
+
+PsOptions read_ps(const Typed& typed, Reader& reader) {
+  PsOptions options;
+  options.wide = typed.flag("wide");
+  options.all = typed.flag("all");
+  options.no_prune = typed.flag("no-prune");
+  options.no_probe = typed.flag("no-probe");
+  options.ids_only = typed.flag("ids");
+  options.gone = typed.flag("gone");
+  options.timeout_ns = reader.duration("timeout");
+  options.filters = reader.pairs("filter");
+  for (const KeyValue& filter : options.filters) reader.note(check_filter(filter));
+  if (const auto* sort = typed.value("sort")) {
+    reader.note(check_sort(*sort));
+    options.sort = *sort;
+  }
+  if (const auto* format = typed.value("format")) {
+    reader.note(check_format(*format));
+    options.format = *format;
+  }
+  return options;
+}
+
+KillCommand read_kill(const Typed& typed, Reader& reader) {
+  KillCommand command{.session = reader.session()};
+  command.total_ms = reader.integer("total", 0, kDayMs);
+  if (const auto* name = typed.value("signal")) {
+    const auto signal = parse_signal(*name);
+    if (signal) {
+      command.signal = *signal;
+    } else {
+      reader.note(
+          bad_option("signal", *name, "is one of TERM INT HUP QUIT KILL USR1 USR2 CONT STOP")
+              .value());
+    }
+  }
+  return command;
+}
+
+RegisterCommand read_register(const Typed& typed, Reader& reader) {
+  RegisterCommand command;
+  const auto id = typed.optional("session");
+  const auto pid = reader.integer("pid", 1, kMaxPid);
+  if (!id || typed.value("pid") == nullptr) {
+    reader.note(usage_failure("register needs --session ID and --pid PID").value());
+    return command;
+  }
+  reader.session_id(*id);
+  command.session_id = *id;
+  command.pid = pid.value_or(0);
+  command.url = typed.optional("url");
+  command.name = typed.optional("name");
+  command.version = typed.optional("version");
+  command.workdir = typed.optional("workdir");
+  command.door = typed.optional("door");
+  command.door_settings = reader.pairs("door-set");
+  command.token_file = typed.optional("token-file");
+  command.labels = reader.pairs("label");
+  command.expect_start = typed.optional("expect-start");
+  command.replace = typed.flag("replace");
+  if (command.door && command.door->empty()) {
+    reader.note(bad_option("door", "", "is a kind of door: a2a, http, tcp, unix").value());
+  }
+  if (!command.door && !command.door_settings.empty()) {
+    reader.note(usage_failure("--door-set needs --door KIND").value());
+  }
+  return command;
+}
+
+RunCommand read_run(const Typed& typed, Reader& reader, std::vector<std::string> words) {
+  RunCommand command;
+  command.session_id = typed.optional("session");
+  if (command.session_id) reader.session_id(*command.session_id);
+  command.name = typed.optional("name");
+  command.version = typed.optional("version");
+  command.workdir = typed.optional("workdir");
+  command.labels = reader.pairs("label");
+  command.detach = typed.flag("detach");
+  command.no_door = typed.flag("no-door");
+  command.auth = typed.flag("auth");
+  command.log_file = typed.optional("log");
+  command.command = std::move(words);
+  if (command.command.empty() || command.command.front().empty()) {
+    reader.note(usage_failure("run needs a command: regtool run -- COMMAND [ARGUMENT...]").value());
+  }
+  if (command.auth && command.no_door) {
+    reader.note(usage_failure("--auth is about the door that --no-door leaves out").value());
+  }
+  if (command.log_file && !command.detach) {
+    reader.note(usage_failure("--log needs --detach").value());
+  }
+  return command;
+}
+
+Command read_command(const std::string& chosen, const Typed& typed, Reader& reader,
+                     std::vector<std::string> words) {
+  if (chosen == "ps") return read_ps(typed, reader);
+  if (chosen == "verify") {
+    return VerifyOptions{reader.session(), typed.flag("explain"), reader.duration("timeout")};
+  }
+  if (chosen == "show") return ShowOptions{reader.session(), reader.duration("timeout")};
+  if (chosen == "wait") return WaitCommand{reader.session(), reader.duration("timeout")};
+  if (chosen == "stop") {
+    return StopCommand{reader.session(), typed.flag("force"), reader.integer("after", 0, kDayMs),
+                       reader.integer("total", 0, kDayMs)};
+  }
+  if (chosen == "kill") return read_kill(typed, reader);
+  if (chosen == "forget") return ForgetCommand{reader.session(), typed.flag("force")};
+  if (chosen == "prune") {
+    PruneCommand command{.dry_run = typed.flag("dry-run")};
+    if (typed.value("undo") != nullptr) command.undo = reader.session("undo");
+    return command;
+  }
+  if (chosen == "register") return read_register(typed, reader);
+  if (chosen == "run") return read_run(typed, reader, std::move(words));
+  if (chosen == "plugins check" || chosen == "plugins check-here") {
+    return PluginsCheckCommand{typed.optional("FILE").value_or(""), typed.flag("write-store"),
+                               chosen == "plugins check-here"};
+  }
+  if (chosen == "plugins" || chosen == "plugins list") return PluginsCommand{};
+  return DoctorCommand{};
+}
+
+// Cuts `-- COMMAND...` off a command line of `run`, word for word: CLI11 would take "[a,b]" apart.
+std::vector<std::string> cut_command(std::vector<std::string>& arguments) {
+  constexpr std::array<std::string_view, 3> kWithValue = {"--home", "--user", "--plugin"};
+  bool is_run = false;
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    const std::string& word = arguments[at];
+    if (std::find(kWithValue.begin(), kWithValue.end(), word) != kWithValue.end()) {
+      ++at;
+    } else if (word.empty() || word.front() != '-') {
+      is_run = word == "run";
+      break;
+    } else if (word == "--") {
+      break;
+    }
+  }
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  if (!is_run || mark == arguments.end()) return {};
+  std::vector<std::string> words(std::next(mark), arguments.end());
+  arguments.erase(mark, arguments.end());
+  return words;
+}
+
+}  // namespace
+
+bool asks_for_json(const std::vector<std::string>& arguments) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  return std::find(arguments.begin(), end, "--json") != end;
+}
+
+Outcome<Invocation> parse_command_line(const std::vector<std::string>& arguments) {
+  std::vector<std::string> options = arguments;
+  std::vector<std::string> words = cut_command(options);
+  CommandLine line;
+  try {
+    std::reverse(options.begin(), options.end());  // as CLI11 takes them
+    line.app().parse(std::move(options));
+  } catch (const CLI::CallForHelp&) {
+    return Invocation{line.typed().global, HelpCommand{line.app().help()}};
+  } catch (const CLI::ParseError& error) {
+    const std::string chosen = line.chosen();
+    return usage_failure(fmt::format("{}; see: regtool {}{}--help", error.what(), chosen,
+                                     chosen.empty() ? "" : " "));
+  }
+  const std::string chosen = line.chosen();
+  const Typed& typed = line.typed();
+  if (typed.version) return Invocation{typed.global, VersionCommand{}};
+  if (chosen.empty()) return usage_failure("no command was given; see: regtool --help");
+  if (typed.global.home && typed.global.user) {
+    return usage_failure("--home and --user exclude each other");
+  }
+  Reader reader(typed);
+  Command command = read_command(chosen, typed, reader, std::move(words));
+  if (reader.failed()) return tl::unexpected(reader.failure());
+  return Invocation{typed.global, std::move(command)};
+}
+
+}  // namespace rollcall::regtool

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "regtool/commands.hpp"
+#include "regtool/doctor.hpp"
+#include "regtool/json.hpp"
+
+namespace rollcall::regtool {
+namespace {
+
+std::string_view health_text(Health health) {
+  constexpr std::string_view kTexts[] = {"ok", "limited", "bad"};
+  return kTexts[static_cast<std::size_t>(health)];
+}
+
+Colour health_colour(Health health) {
+  constexpr Colour kColours[] = {Colour::kGood, Colour::kWarn, Colour::kBad};
+  return kColours[static_cast<std::size_t>(health)];
+}
+
+DoctorLine known_or(std::string topic, const std::optional<std::string>& value, Health otherwise,
+                    std::string why) {
+  if (value) return {std::move(topic), Health::kGood, *value};
+  return {std::move(topic), otherwise, std::move(why)};
+}
+
+void add_identity(Context& context, std::vector<DoctorLine>& lines) {
+  const auto probe = context.probe();
+  if (!probe) {
+    lines.push_back({"backend", Health::kBad, probe.error().text});
+    return;
+  }
+  lines.push_back({"backend", Health::kGood, (*probe)->id()});
+  const auto who = (*probe)->whoami({});
+  if (!who) {
+    lines.push_back({"identity", Health::kBad, who.error().message});
+    return;
+  }
+  const ProcessIdentity& self = who->self;
+  lines.push_back({"start time", self.start_token.empty() ? Health::kBad : Health::kGood,
+                   self.start_token.empty() ? who->start_token_why : "can be read"});
+  lines.push_back(known_or("boot id", self.boot_id, Health::kBad, who->boot_id_why));
+  lines.push_back(known_or("host id", self.host_id, Health::kLimited,
+                           "unreadable: records do not say which machine they are of"));
+  lines.push_back(
+      known_or("pid namespace", self.pid_namespace, Health::kLimited, "could not be read"));
+  lines.push_back(
+      known_or("time namespace", self.time_namespace, Health::kLimited, "could not be read"));
+}
+
+void add_home(Context& context, std::vector<DoctorLine>& lines) {
+  const auto files = context.files();
+  if (!files) {
+    lines.push_back({"file system", Health::kBad, files.error().text});
+    return;
+  }
+  const bool local = (*files)->home_kind() == HomeKind::kLocal;
+  lines.push_back({"file system", local ? Health::kGood : Health::kLimited,
+                   local ? "of this machine alone"
+                         : "shared or unknown: a record that names no host is never gone"});
+  if (context.is_foreign()) return;
+  const auto records = (*files)->list({});
+  lines.push_back({"reading", records ? Health::kGood : Health::kBad,
+                   records ? fmt::format("{} records", records->size()) : records.error().message});
+}
+
+std::vector<PluginInfo> add_plugins(Context& context, std::vector<DoctorLine>& lines) {
+  const auto host = context.host();
+  if (!host) {
+    lines.push_back({"plugins", Health::kBad, host.error().text});
+    return {};
+  }
+  auto plugins = (*host)->plugins(true);
+  for (const PluginInfo& info : plugins) {
+    const std::string who = info.id.empty() ? info.file : info.id;
+    if (info.state == PluginState::kRefused || info.state == PluginState::kUnresponsive) {
+      lines.push_back({"plugin " + who, info.builtin ? Health::kBad : Health::kLimited,
+                       fmt::format("{}: {}", to_text(info.state), info.reason)});
+    } else {
+      lines.push_back(
+          {"plugin " + who, Health::kGood, fmt::format("{} {}", to_text(info.state), info.file)});
+    }
+  }
+  const auto control = (*host)->platform_control();
+  lines.push_back({"signals", control ? Health::kGood : Health::kBad,
+                   control ? "can be sent" : control.error().message});
+  return plugins;
+}
+
+void write_json(Context& context, const std::vector<DoctorLine>& lines,
+                const std::vector<PluginInfo>& plugins, bool healthy) {
+  JsonWriter json;
+  json.begin_object().text("schema", "rollcall.doctor/1").text("home", context.home());
+  json.boolean("healthy", healthy).key("checks").begin_array();
+  for (const DoctorLine& line : lines) {
+    json.begin_object().text("topic", line.topic).text("state", health_text(line.health));
+    json.text("text", line.text).end_object();
+  }
+  json.end_array().key("config").begin_array();
+  for (const Config::Source& source : context.config().sources) {
+    json.begin_object().text("key", source.key).text("value", source.value);
+    json.text("from", source.from).end_object();
+  }
+  json.end_array().key("plugins").begin_array();
+  for (const PluginInfo& info : plugins) write_plugin(json, info);
+  json.end_array().end_object();
+  context.out().document(json);
+}
+
+void write_text(Context& context, const std::vector<DoctorLine>& lines) {
+  std::vector<std::vector<Cell>> rows;
+  for (const DoctorLine& line : lines) {
+    rows.push_back({{line.topic},
+                    {std::string(health_text(line.health)), health_colour(line.health)},
+                    {line.text}});
+  }
+  context.out().table({"TOPIC", "STATE", "FOUND"}, rows, false);
+  context.out().line("");
+  std::vector<std::vector<Cell>> config;
+  for (const Config::Source& source : context.config().sources) {
+    config.push_back({{source.key}, {source.value.empty() ? "-" : source.value}, {source.from}});
+  }
+  context.out().table({"SETTING", "VALUE", "FROM"}, config, false);
+}
+
+}  // namespace
+
+Outcome<int> run_doctor(Context& context) {
+  std::vector<DoctorLine> lines = platform_checks(context.home());
+  add_home(context, lines);
+  add_identity(context, lines);
+  const auto plugins = add_plugins(context, lines);
+  const bool healthy = std::none_of(lines.begin(), lines.end(), [](const DoctorLine& line) {
+    return line.health == Health::kBad;
+  });
+  if (context.out().json()) {
+    write_json(context, lines, plugins, healthy);
+  } else {
+    write_text(context, lines);
+  }
+  return healthy ? kExitYes : kExitNo;
+}
+
+}  // namespace rollcall::regtool

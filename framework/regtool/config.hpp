@@ -1,0 +1,67 @@
+// The configuration: environment, then <home>/config.json, then the system's. Flags are the
+// commands' own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "regtool/failure.hpp"
+
+namespace rollcall::regtool {
+
+struct Config {
+  std::vector<std::string> allow_hosts;     // doors.allow_hosts
+  std::vector<std::string> extension_uris;  // doors.extension_uris
+  std::int64_t connect_timeout_ms = 2000;   // doors.connect_timeout_ms
+  std::int64_t total_timeout_ms = 5000;     // doors.total_timeout_ms
+  std::vector<std::string> plugin_dirs;     // plugins.dirs
+  std::vector<std::string> token_allowed;   // plugins.token_allowed
+  std::string second_opinion;               // plugins.second_opinion: a probe's plugin id, or ""
+  std::int64_t gone_days = 7;               // gone.days
+  std::int64_t quarantine_days = 30;        // quarantine.days
+  std::int64_t quarantine_files = 100;      // quarantine.files
+  std::int64_t stop_after_ms = 1000;        // stop.after_ms
+  std::int64_t stop_total_ms = 3000;        // stop.total_ms
+
+  // What applies and from where, in the order of the keys.
+  struct Source {
+    std::string key;
+    std::string value;
+    std::string from;  // "default", a path, or the variable
+  };
+  std::vector<Source> sources;
+  std::vector<std::string> warnings;  // unknown keys
+};
+
+// One file's text, parsed: keys are joined by '.', so that {"gone":{"days":1}} and {"gone.days":1}
+// say the same. Strict JSON, no key twice, at most 4 levels. Pure.
+struct ConfigEntry {
+  std::string key;
+  std::optional<std::int64_t> number;
+  std::optional<std::string> text;
+  std::optional<std::vector<std::string>> list;
+};
+// Errors: kCorrupt, naming `path`, line and column.
+[[nodiscard]] Result<std::vector<ConfigEntry>> parse_config(std::string_view bytes,
+                                                            const std::string& path);
+
+// Lays entries over a configuration. Unknown keys are warned of; a known key with a value of the
+// wrong type or outside its bounds is an error: kCorrupt, naming `from` and the key. Pure.
+[[nodiscard]] Status apply_config(Config& config, const std::vector<ConfigEntry>& entries,
+                                  const std::string& from);
+
+// The environment's share: ROLLCALL_DOORS_ALLOW_HOSTS and so on, one variable a key (but those of
+// plugins, which have ROLLCALL_PLUGIN_PATH); lists are separated by commas. Errors: kCorrupt.
+[[nodiscard]] Status apply_environment(
+    Config& config, const std::function<std::optional<std::string>(const char*)>& variable);
+
+// All of it. `home_file` empty: that layer is left out. A missing file is none; one that could not
+// be read, is not trusted or makes no sense is a failure ("config", exit 5).
+[[nodiscard]] Outcome<Config> load_config(const std::string& home_file,
+                                          const std::string& system_file);
+
+}  // namespace rollcall::regtool

@@ -1,0 +1,207 @@
+#include "regtool/context.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace rollcall::regtool {
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+std::string absolute(const std::string& path) {
+  if (path.empty() || path.front() == '/') return path;
+  const auto here = platform::current_directory();
+  return here ? *here + "/" + path : path;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out.append(out.empty() ? "" : " ").append(text);
+  return out;
+}
+
+}  // namespace
+
+Context::Context(const GlobalOptions& options, Output& output)
+    : options_(options), output_(output), clock_(system_clock()) {}
+
+Context::~Context() = default;
+
+Outcome<std::unique_ptr<Context>> Context::open(const GlobalOptions& options, Output& output) {
+  std::unique_ptr<Context> context(new Context(options, output));
+  if (auto found = context->find_home(); !found) return tl::unexpected(found.error());
+  // Another user's configuration has no say over what we do.
+  const std::string home_file = context->is_foreign() ? "" : context->home_ + "/config.json";
+  auto config = load_config(home_file, platform::system_config_path());
+  if (!config) return tl::unexpected(config.error());
+  context->config_ = std::move(*config);
+  for (const std::string& warning : context->config_.warnings) output.warning(warning);
+  return context;
+}
+
+Outcome<void> Context::find_home() {
+  if (options_.user) {
+    if (!platform::is_superuser()) {
+      return refusal("--user is for the superuser: other users' homes are closed to you",
+                     *options_.user);
+    }
+    const auto user = platform::user_by_name(*options_.user);
+    if (!user && user.error().code == ErrorCode::kNotFound) {
+      return usage_failure(user.error().message, *options_.user);
+    }
+    if (!user) return failure_of(user.error(), *options_.user);
+    owner_ = user->uid;
+    home_ = user->home + "/.rollcall";
+    return {};
+  }
+  if (options_.home) {
+    if (options_.home->empty()) return usage_failure("--home is empty");
+    home_ = absolute(*options_.home);
+    return {};
+  }
+  if (const auto variable = platform::environment("ROLLCALL_HOME");
+      variable && !variable->empty()) {
+    if (variable->front() != '/') {
+      return usage_failure("ROLLCALL_HOME must be an absolute path", *variable);
+    }
+    home_ = *variable;
+    return {};
+  }
+  const auto variable = platform::environment("HOME");
+  if (variable && !variable->empty() && variable->front() == '/') {
+    home_ = *variable + "/.rollcall";
+    return {};
+  }
+  const auto user = platform::user_by_id(platform::effective_uid());
+  if (!user) return failure_of(user.error());
+  home_ = user->home + "/.rollcall";
+  return {};
+}
+
+Outcome<void> Context::may_change() const {
+  if (!is_foreign()) return {};
+  return refusal("with --user nothing is changed: these sessions are another user's",
+                 *options_.user);
+}
+
+Outcome<Host*> Context::host() {
+  if (host_) return host_.get();
+  Host::Options options;
+  for (const std::string& file : options_.plugins) options.plugin_files.push_back(absolute(file));
+  options.plugin_dirs = config_.plugin_dirs;
+  options.accept_untrusted = options_.trust_plugins;
+  options.token_allowed = config_.token_allowed;
+  if (!config_.extension_uris.empty()) {
+    options.door_settings.emplace_back("extension_uris", joined(config_.extension_uris));
+  }
+  options.clock = clock_;
+  options.log = [this](int level, std::string_view line) { output_.log(level, line); };
+  auto host = Host::open(std::move(options));
+  if (!host) return failure_of(host.error());
+  host_ = std::move(*host);
+  return host_.get();
+}
+
+Outcome<std::shared_ptr<ProcessProbe>> Context::probe() {
+  const auto host = this->host();
+  if (!host) return tl::unexpected(host.error());
+  auto probe = (*host)->platform_probe();
+  if (!probe) return failure_of(probe.error());
+  return *probe;
+}
+
+Outcome<std::shared_ptr<FileStore>> Context::files() {
+  if (files_) return files_;
+  FileStore::Options options{.home = home_, .clock = clock_};
+  options.read_only = is_foreign();
+  options.gone_days = config_.gone_days;
+  options.quarantine_days = config_.quarantine_days;
+  options.quarantine_files = static_cast<std::size_t>(config_.quarantine_files);
+  options.expect_owner = owner_;
+  auto store = FileStore::open(std::move(options));
+  if (!store) return failure_of(store.error(), home_);
+  files_ = std::move(*store);
+  return files_;
+}
+
+Outcome<Registry*> Context::registry(std::optional<std::int64_t> door_timeout_ns) {
+  if (registry_) return registry_.get();
+  const auto host = this->host();
+  if (!host) return tl::unexpected(host.error());
+  const auto files = this->files();
+  if (!files) return tl::unexpected(files.error());
+  auto probe = this->probe();
+  if (!probe) return tl::unexpected(probe.error());
+  Registry::Options options;
+  options.store = *files;
+  options.files = *files;
+  options.probe = std::move(*probe);
+  auto control = (*host)->platform_control();
+  if (control) {
+    options.control = std::move(*control);
+  } else {
+    output_.log(2, control.error().message);
+  }
+  if (!config_.second_opinion.empty()) {
+    auto second = (*host)->probe(config_.second_opinion);
+    if (!second) return failure_of(second.error(), config_.second_opinion);
+    options.second_opinion = std::move(*second);
+  }
+  options.doors = [plugins = *host](std::string_view kind) { return plugins->door_prober(kind); };
+  options.clock = clock_;
+  options.allow_hosts = config_.allow_hosts;
+  options.limits.total_timeout_ns = door_timeout_ns.value_or(config_.total_timeout_ms * kNsPerMs);
+  options.limits.connect_timeout_ns =
+      std::min(config_.connect_timeout_ms * kNsPerMs, options.limits.total_timeout_ns);
+  options.is_foreign_store = is_foreign();
+  auto registry = Registry::open(std::move(options));
+  if (!registry) return failure_of(registry.error());
+  registry_ = std::move(*registry);
+  return registry_.get();
+}
+
+Outcome<NameCandidates> Context::candidates() {
+  const auto registry = this->registry();
+  if (!registry) return tl::unexpected(registry.error());
+  SweepOptions options;
+  options.ask_doors = false;
+  options.want_age = false;
+  const auto sweep = (*registry)->sweep(options, {});
+  if (!sweep) return failure_of(sweep.error(), home_);
+  NameCandidates found;
+  for (const SessionView& view : sweep->sessions) {
+    found.sessions.push_back({view.record.session_id, view.process.state == ProcessState::kAlive});
+  }
+  for (const UnreadableEntry& entry : sweep->unreadable) {
+    found.unreadable.push_back(entry.stored.name);
+  }
+  for (const PrunedEntry& entry : sweep->pruned) {
+    found.pruned.push_back({entry.session_id, entry.reason});
+  }
+  const auto gone = files_->list_gone({});
+  if (gone) {
+    for (const GoneRecord& entry : *gone) {
+      found.pruned.push_back({entry.session_id, entry.evidence.text});
+    }
+  }
+  return found;
+}
+
+Outcome<std::string> Context::resolve(const SessionName& name, bool acting) {
+  if (name.row == 0 && check_session_id(name.text)) {
+    const auto files = this->files();
+    if (!files) return tl::unexpected(files.error());
+    // The common case, without reading the other records. Whatever else is wrong with this one,
+    // the command that reads it says better.
+    const auto stored = (*files)->read(name.text, {});
+    if (stored || stored.error().code != ErrorCode::kNotFound) return name.text;
+  }
+  const auto found = candidates();
+  if (!found) return tl::unexpected(found.error());
+  if (name.row > 0 && acting) return tl::unexpected(refuse_row_name(name, *found));
+  return resolve_session_name(name, *found);
+}
+
+}  // namespace rollcall::regtool

@@ -1,0 +1,64 @@
+// What the commands work with: the home, the configuration, and, made when first asked for, the
+// host of plugins and the registry.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "regtool/config.hpp"
+#include "regtool/failure.hpp"
+#include "regtool/options.hpp"
+#include "regtool/output.hpp"
+#include "regtool/platform.hpp"
+#include "rollcall/file_store.hpp"
+#include "rollcall/host.hpp"
+#include "rollcall/registry.hpp"
+
+namespace rollcall::regtool {
+
+// Threads: one.
+class Context {
+ public:
+  // Finds the home and reads the configuration; opens nothing else.
+  [[nodiscard]] static Outcome<std::unique_ptr<Context>> open(const GlobalOptions& options,
+                                                              Output& output);
+  ~Context();
+
+  [[nodiscard]] Output& out() { return output_; }
+  [[nodiscard]] const GlobalOptions& options() const { return options_; }
+  [[nodiscard]] const Config& config() const { return config_; }
+  [[nodiscard]] const std::string& home() const { return home_; }
+  [[nodiscard]] const std::shared_ptr<const Clock>& clock() const { return clock_; }
+  // Another user's home: nothing is written or pruned, no door is asked.
+  [[nodiscard]] bool is_foreign() const { return options_.user.has_value(); }
+
+  [[nodiscard]] Outcome<Host*> host();
+  [[nodiscard]] Outcome<std::shared_ptr<ProcessProbe>> probe();
+  [[nodiscard]] Outcome<std::shared_ptr<FileStore>> files();
+  // `door_timeout_ns`: of the first call; nullopt: the configuration's.
+  [[nodiscard]] Outcome<Registry*> registry(std::optional<std::int64_t> door_timeout_ns = {});
+
+  // The full id of the session that was named. `acting`: a row of ps is refused, since rows shift.
+  [[nodiscard]] Outcome<std::string> resolve(const SessionName& name, bool acting);
+
+  // Refused where the sessions are another user's.
+  [[nodiscard]] Outcome<void> may_change() const;
+
+ private:
+  Context(const GlobalOptions& options, Output& output);
+  [[nodiscard]] Outcome<void> find_home();
+  [[nodiscard]] Outcome<NameCandidates> candidates();
+
+  GlobalOptions options_;
+  Output& output_;
+  std::shared_ptr<const Clock> clock_;
+  std::string home_;
+  std::optional<std::uint64_t> owner_;
+  Config config_;
+  std::unique_ptr<Host> host_;
+  std::shared_ptr<FileStore> files_;
+  std::unique_ptr<Registry> registry_;
+};
+
+}  // namespace rollcall::regtool

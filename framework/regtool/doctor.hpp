@@ -1,0 +1,22 @@
+// What `doctor` finds out about the machine that the library's own readings do not say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rollcall::regtool {
+
+enum class Health : std::uint8_t { kGood, kLimited, kBad };
+
+struct DoctorLine {
+  std::string topic;
+  Health health = Health::kGood;
+  std::string text;
+};
+
+// The platform's checks: of Linux pidfd, pidfs, /proc, hidepid, descriptors, the home's
+// directories. Creates nothing. Threads: any.
+[[nodiscard]] std::vector<DoctorLine> platform_checks(const std::string& home);
+
+}  // namespace rollcall::regtool

@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include "regtool/doctor.hpp"
+
+namespace rollcall::regtool {
+namespace {
+
+constexpr long kPidfsMagic = 0x50494446;  // "PIDF", linux/magic.h since 6.9
+
+std::string errno_text(int code) {
+  char buffer[128] = {};
+  return strerror_r(code, buffer, sizeof buffer);
+}
+
+DoctorLine kernel_line() {
+  utsname name{};
+  if (uname(&name) != 0) return {"kernel", Health::kLimited, errno_text(errno)};
+  return {"kernel", Health::kGood, fmt::format("{} {}", name.sysname, name.release)};
+}
+
+// pidfd_open(2) since Linux 5.3; pidfs since 6.9.
+std::vector<DoctorLine> pidfd_lines() {
+  const long fd = syscall(SYS_pidfd_open, getpid(), 0);
+  if (fd < 0) {
+    return {{"pidfd", Health::kBad,
+             fmt::format("pidfd_open: {}; sessions are read, but signals are refused: nothing "
+                         "else keeps them off a stranger",
+                         errno_text(errno))}};
+  }
+  std::vector<DoctorLine> lines = {
+      {"pidfd", Health::kGood, "to be had: signals reach no stranger"}};
+  struct statfs info {};
+  const bool known = fstatfs(static_cast<int>(fd), &info) == 0;
+  close(static_cast<int>(fd));
+  if (known && info.f_type == kPidfsMagic) {
+    lines.push_back({"pidfs", Health::kGood, "processes have an exact id"});
+  } else {
+    lines.push_back({"pidfs", Health::kLimited,
+                     "none (Linux 6.9 has it): processes are told apart by their start time"});
+  }
+  return lines;
+}
+
+DoctorLine proc_line() {
+  char buffer[64] = {};
+  const ssize_t size = readlink("/proc/self", buffer, sizeof buffer - 1);
+  if (size < 0) {
+    return {"/proc", Health::kBad, fmt::format("/proc/self: {}", errno_text(errno))};
+  }
+  if (std::to_string(getpid()) != buffer) {
+    return {"/proc", Health::kBad,
+            fmt::format("it shows this process as {}, not {}: it is mounted for another namespace, "
+                        "and nothing read there counts",
+                        buffer, getpid())};
+  }
+  return {"/proc", Health::kGood, "it is this pid namespace's own"};
+}
+
+// Source: proc(5), mountinfo; field 5 is the mount point, the last holds the super options.
+DoctorLine hidepid_line() {
+  std::ifstream file("/proc/self/mountinfo");
+  std::optional<std::string> options;
+  for (std::string line; std::getline(file, line);) {
+    if (line.find(" /proc ") == std::string::npos) continue;
+    const std::size_t dash = line.find(" - proc ");
+    if (dash != std::string::npos) options = line.substr(dash);  // the last mount is on top
+  }
+  if (!options) return {"hidepid", Health::kLimited, "the mount of /proc was not found"};
+  const std::size_t at = options->find("hidepid=");
+  if (at == std::string::npos)
+    return {"hidepid", Health::kGood, "off: other users' processes show"};
+  const std::string value =
+      options->substr(at + 8, options->find_first_of(", ", at + 8) - (at + 8));
+  const bool off = value == "0" || value == "off";
+  return {"hidepid", off ? Health::kGood : Health::kLimited,
+          off ? "off: other users' processes show"
+              : fmt::format("hidepid={}: other users' processes cannot be told", value)};
+}
+
+DoctorLine descriptors_line() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return {"descriptors", Health::kLimited, errno_text(errno)};
+  }
+  // A sweep holds a socket a door.
+  const bool few = limit.rlim_cur < 1100;
+  return {"descriptors", few ? Health::kLimited : Health::kGood,
+          limit.rlim_cur == RLIM_INFINITY
+              ? "no limit"
+              : fmt::format("{} at most{}", limit.rlim_cur,
+                            few ? ": fewer doors than 1,000 are asked side by side" : "")};
+}
+
+DoctorLine directory_line(const std::string& path, const std::string& topic) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT) return {topic, Health::kGood, path + ": not there yet"};
+    return {topic, Health::kBad, fmt::format("{}: {}", path, errno_text(errno))};
+  }
+  if (S_ISLNK(info.st_mode)) return {topic, Health::kBad, path + ": a symlink; it is refused"};
+  if (!S_ISDIR(info.st_mode)) return {topic, Health::kBad, path + ": not a directory"};
+  if (info.st_uid != geteuid()) {
+    return {topic, Health::kBad,
+            fmt::format("{}: belongs to uid {}, not to you ({})", path, info.st_uid, geteuid())};
+  }
+  const unsigned mode = info.st_mode & 07777U;
+  if ((mode & 077U) != 0) {
+    return {topic, Health::kLimited,
+            fmt::format("{}: mode 0{:o} lets others in; run: chmod go= {}", path, mode, path)};
+  }
+  return {topic, Health::kGood, fmt::format("{}: mode 0{:o}, yours", path, mode)};
+}
+
+}  // namespace
+
+std::vector<DoctorLine> platform_checks(const std::string& home) {
+  std::vector<DoctorLine> lines = {kernel_line()};
+  for (DoctorLine& line : pidfd_lines()) lines.push_back(std::move(line));
+  lines.push_back(proc_line());
+  lines.push_back(hidepid_line());
+  lines.push_back(descriptors_line());
+  lines.push_back(directory_line(home, "home"));
+  lines.push_back(directory_line(home + "/running", "records"));
+  return lines;
+}
+
+}  // namespace rollcall::regtool

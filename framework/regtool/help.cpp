@@ -1,0 +1,107 @@
+#include "regtool/help.hpp"
+
+#include <utility>
+
+namespace rollcall::regtool {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
+    {"", R"(Examples:
+  regtool run --name build -- make -j4   run a command as a session
+  regtool ps                             the sessions that run
+  regtool verify --explain ID            why one is live, unreachable or gone
+  regtool stop ID                        stop exactly that one
+)"},
+    {"ps", R"(Examples:
+  regtool ps                             the table, newest first
+  regtool ps --wide                      with the reason of what is not live
+  regtool ps -q --filter status=live     the ids of the live ones
+  regtool ps --format '{session}\t{pid}' your own lines
+  regtool ps --json --no-prune           for scripts; removes nothing
+  regtool ps --gone                      what was pruned in the last days, and why
+)"},
+    {"show", R"(Examples:
+  regtool show ses_0197f3c2a4d97b1e8c5d3f6a7b8c9d0e
+  regtool show 9d0e                      by the end of its id
+  regtool show @1                        the first row of ps whose process is alive
+)"},
+    {"verify", R"(Examples:
+  regtool verify 9d0e && echo live
+  regtool verify --explain 9d0e          layer by layer
+  regtool verify 9d0e --json --timeout 500ms
+
+Exit: 0 live, 1 gone, 3 alive or untellable, but not reachable.
+)"},
+    {"wait", R"(Examples:
+  regtool wait 9d0e                      until its process has ended
+  regtool wait 9d0e --timeout 30s
+
+Exit: 0 ended, 1 still there, 3 cannot be told.
+)"},
+    {"stop", R"(Examples:
+  regtool stop 9d0e                      SIGTERM, again after 1 s, waits 3 s
+  regtool stop 9d0e --total 10000        waits 10 s
+  regtool stop 9d0e --force              one SIGKILL
+
+Exit: 0 ended or gone already, 1 still there, 4 refused.
+)"},
+    {"kill", R"(Examples:
+  regtool kill 9d0e                      SIGKILL
+  regtool kill 9d0e --signal USR1
+
+Exit: 0 ended, gone already, or (not KILL) sent; 1 still there; 4 refused.
+)"},
+    {"run", R"(Examples:
+  regtool run -- ./server --port 8080
+  regtool run --name nightly --label team=db -- sh -c 'dump | gzip > out.gz'
+  regtool run --detach --log server.log -- ./server
+  regtool run --session ci-42 --auth -- ./agent
+
+Exit: the command's own, 128+n when signal n ended it; 125 run itself failed,
+126 the command could not be run, 127 there is none; with --detach 0 once it runs.
+)"},
+    {"register", R"(Examples:
+  regtool register --session web --pid 4242 --url 127.0.0.1:8080
+  regtool register --session db --pid 4243 --door unix --door-set path=/run/db.sock
+  regtool register --session api --pid 4244 --url 127.0.0.1:9000 --token-file token.txt
+)"},
+    {"forget", R"(Examples:
+  regtool forget web                     removes its record if its process is gone
+  regtool forget web --force             in any case
+)"},
+    {"prune", R"(Examples:
+  regtool prune --dry-run                what would go, and why
+  regtool prune
+  regtool prune --undo web               puts a pruned record back (without its token)
+)"},
+    {"plugins", R"(Examples:
+  regtool plugins                        what was loaded, shadowed or refused, and why
+  regtool plugins check ./my_door.so     tries one out in a child process
+)"},
+    {"list", R"(Examples:
+  regtool plugins list
+  regtool plugins list --json
+)"},
+    {"check", R"(Examples:
+  regtool plugins check ./my_door.so
+
+Exit: 0 it passed, 1 it did not.
+)"},
+    {"doctor", R"(Examples:
+  regtool doctor
+  regtool doctor --json
+
+Exit: 0 all is well, 1 something Rollcall needs is missing.
+)"},
+};
+
+}  // namespace
+
+std::string_view examples_of(std::string_view command) {
+  for (const auto& [name, text] : kExamples) {
+    if (name == command) return text;
+  }
+  return {};
+}
+
+}  // namespace rollcall::regtool

@@ -1,0 +1,90 @@
+// Runs one command as a child that waits at a gate until its session is recorded, and then attends
+// it: signals, the terminal, stopping and going on, its end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "regtool/failure.hpp"
+#include "regtool/platform.hpp"
+#include "rollcall/result.hpp"
+
+namespace rollcall::regtool::launcher {
+
+// Holds back the signals that are passed on to the command. Called before any thread is started,
+// so that every thread has them held.
+void hold_signals();
+
+// The file that the system would run for `command`, by PATH where it has no slash. Failures:
+// no_command (127), not_runnable (126).
+[[nodiscard]] Outcome<std::string> find_program(const std::string& command);
+
+[[nodiscard]] Status change_directory(const std::string& path);
+
+struct Plan {
+  std::string program;               // find_program()'s
+  std::vector<std::string> command;  // argv
+  std::string session_id;            // put into the environment, if the session was recorded
+  platform::InheritedLimits limits;
+};
+
+// The child has a process group of its own, default signal dispositions and mask (but a hang-up
+// that was ignored stays so), the limits that we were started with, none of our descriptors, and
+// dies with the thread that called start(). Threads: that one only.
+class GatedChild {
+ public:
+  // Errors: kIo.
+  [[nodiscard]] static Result<std::unique_ptr<GatedChild>> start(const Plan& plan);
+  // Ends the child if it still waits at the gate.
+  ~GatedChild();
+  GatedChild(const GatedChild&) = delete;
+  GatedChild& operator=(const GatedChild&) = delete;
+
+  [[nodiscard]] std::int64_t pid() const;
+  // Opens the gate and waits until the command runs. `recorded`: it gets ROLLCALL_SESSION_ID, else
+  // it has none. Failures: no_command (127), not_runnable (126), run_failed (125).
+  [[nodiscard]] Outcome<void> release(bool recorded);
+  // Until it has ended: its exit code, 128+n where signal n ended it.
+  [[nodiscard]] int attend();
+
+ private:
+  struct State;
+  explicit GatedChild(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// What the detached half tells the one that waits for it.
+struct Readiness {
+  bool recorded = false;
+  std::int64_t wrapper_pid = 0;
+  std::int64_t command_pid = 0;
+  std::string session_id;
+  std::string warning;             // empty: none
+  std::optional<Failure> failure;  // it could not be run
+};
+
+// Two processes come out of detach(): the caller, and one in a session of its own without a
+// terminal, its input empty and its output in `log_file` or nowhere.
+class Detachment {
+ public:
+  // Errors: kIo (the log file, a fork). Threads: no other may run.
+  [[nodiscard]] static Result<Detachment> detach(const std::optional<std::string>& log_file);
+  Detachment(Detachment&& other) noexcept;
+  ~Detachment();
+
+  [[nodiscard]] bool is_caller() const { return is_caller_; }
+  // The caller: waits for the other's word. Errors: kIo (it ended without one).
+  [[nodiscard]] Result<Readiness> await();
+  // The other: says it, once.
+  void tell(const Readiness& readiness);
+
+ private:
+  Detachment(bool is_caller, int fd) : is_caller_(is_caller), fd_(fd) {}
+  bool is_caller_;
+  int fd_;
+};
+
+}  // namespace rollcall::regtool::launcher

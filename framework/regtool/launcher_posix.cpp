@@ -1,0 +1,512 @@
+#include "regtool/launcher.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "regtool/process_state.hpp"
+
+extern char** environ;
+
+namespace rollcall::regtool::launcher {
+namespace {
+
+constexpr std::string_view kSessionVariable = "ROLLCALL_SESSION_ID=";
+
+std::string errno_text(int code) {
+  char buffer[128] = {};
+  return strerror_r(code, buffer, sizeof buffer);
+}
+
+tl::unexpected<Error> io_failure(std::string_view what, int code) {
+  return fail(ErrorCode::kIo, fmt::format("{}: {}", what, errno_text(code)), code);
+}
+
+void close_quietly(int& fd) {
+  if (fd >= 0) close(fd);
+  fd = -1;
+}
+
+// Every signal but those that nobody can hold and those that mean a defect of this very process.
+sigset_t held_signals() {
+  sigset_t set{};
+  sigfillset(&set);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPIPE}) {
+    sigdelset(&set, fault);
+  }
+  return set;
+}
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+// What the child needs, made before the fork: behind it nothing may be allocated.
+struct ChildPlan {
+  std::vector<std::string> texts;
+  std::vector<char*> argv;
+  std::vector<char*> shell_argv;  // for a file without an interpreter line, as execvp(3) does
+  std::vector<char*> recorded;    // environments
+  std::vector<char*> unrecorded;
+  const char* program = nullptr;
+  platform::InheritedLimits limits;
+  bool keep_hangup_ignored = false;
+  pid_t parent = 0;
+  int gate = -1;
+  int report = -1;
+};
+
+std::vector<char*> pointers(std::vector<std::string>& texts, std::size_t first, std::size_t count) {
+  std::vector<char*> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(texts[first + i].data());
+  out.push_back(nullptr);
+  return out;
+}
+
+void fill(ChildPlan& child, const Plan& plan) {
+  auto& texts = child.texts;
+  texts = plan.command;
+  const std::size_t words = texts.size();
+  texts.push_back(plan.program);
+  texts.emplace_back("/bin/sh");
+  const std::size_t environment = texts.size();
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (std::strncmp(*entry, kSessionVariable.data(), kSessionVariable.size()) != 0) {
+      texts.emplace_back(*entry);
+    }
+  }
+  const std::size_t variables = texts.size() - environment;
+  texts.push_back(std::string(kSessionVariable) + plan.session_id);
+  child.argv = pointers(texts, 0, words);
+  child.program = texts[words].c_str();
+  child.shell_argv = {texts[words + 1].data(), texts[words].data()};
+  for (std::size_t i = 1; i < words; ++i) child.shell_argv.push_back(texts[i].data());
+  child.shell_argv.push_back(nullptr);
+  child.unrecorded = pointers(texts, environment, variables);
+  child.recorded = pointers(texts, environment, variables + 1);
+  child.limits = plan.limits;
+}
+
+// The child's own half: async-signal-safe calls only.
+void restore_inherited(const ChildPlan& plan) {
+  for (int signal = 1; signal < NSIG; ++signal) {
+    const bool keep = signal == SIGHUP && plan.keep_hangup_ignored;
+    std::signal(signal, keep ? SIG_IGN : SIG_DFL);
+  }
+  if (plan.limits.known) {
+    const rlimit files{plan.limits.descriptors_soft, plan.limits.descriptors_hard};
+    const rlimit core{plan.limits.core_soft, plan.limits.core_hard};
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+    (void)setrlimit(RLIMIT_CORE, &core);
+  }
+  sigset_t none{};
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void die_with_parent([[maybe_unused]] pid_t parent) {
+#if defined(__linux__)
+  // Set to the thread that forked: the caller lives as long as the process.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(kExitRunFailed);  // it died before that was set
+#endif
+}
+
+[[noreturn]] void be_child(const ChildPlan& plan, int gate_writer, int report_reader) {
+  close(gate_writer);
+  close(report_reader);
+  setpgid(0, 0);
+  die_with_parent(plan.parent);
+  restore_inherited(plan);
+  char word = 0;
+  ssize_t got = 0;
+  do {
+    got = read(plan.gate, &word, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got != 1) _exit(kExitRunFailed);
+  char* const* environment = word == 'r' ? plan.recorded.data() : plan.unrecorded.data();
+  execve(plan.program, plan.argv.data(), environment);
+  if (errno == ENOEXEC) execve("/bin/sh", plan.shell_argv.data(), environment);
+  const int code = errno;
+  (void)!write(plan.report, &code, sizeof code);
+  _exit(code == ENOENT ? kExitNoCommand : kExitNotRunnable);
+}
+
+int exit_code_of(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Looks, from outside the stopped wrapper, whether the command goes on, and then wakes the wrapper.
+// The kernel tells only the parent, and the parent is stopped.
+pid_t start_waker(pid_t wrapper, pid_t command) {
+  const pid_t waker = fork();
+  if (waker != 0) return waker;
+  die_with_parent(wrapper);
+  while (getppid() == wrapper) {
+    if (run_state(command) != RunState::kStopped && run_state(wrapper) == RunState::kStopped) {
+      kill(wrapper, SIGCONT);
+    }
+    const timespec pause{0, 50'000'000};
+    nanosleep(&pause, nullptr);
+  }
+  _exit(0);
+}
+
+void discard_pending(int signal) {
+  sigset_t pending{};
+  sigpending(&pending);
+  if (sigismember(&pending, signal) != 1) return;
+  sigset_t one{};
+  sigemptyset(&one);
+  sigaddset(&one, signal);
+  int got = 0;
+  (void)sigwait(&one, &got);
+}
+
+// The terminal, where the command is run from one interactively: handed to the command's group
+// while it runs, and back when it stops or ends.
+class Terminal {
+ public:
+  Terminal() = default;
+  ~Terminal() { close_quietly(fd_); }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  // Only where input and output both are a terminal: within a pipeline the others of our group
+  // need it too.
+  void find() {
+    if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1) return;
+    fd_ = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+  }
+  void hand_to(pid_t group) {
+    if (fd_ < 0 || tcgetpgrp(fd_) != getpgrp()) return;
+    handed_ = tcsetpgrp(fd_, group) == 0;
+  }
+  // Whether it had been handed over.
+  bool take_back(pid_t group) {
+    if (!handed_) return false;
+    if (tcgetpgrp(fd_) == group) (void)tcsetpgrp(fd_, getpgrp());
+    handed_ = false;
+    return true;
+  }
+
+ private:
+  int fd_ = -1;
+  bool handed_ = false;
+};
+
+bool is_executable_file(const std::string& path, int& code) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) {
+    code = errno;
+    return false;
+  }
+  if (S_ISDIR(info.st_mode)) {
+    code = EISDIR;
+    return false;
+  }
+  if (faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0) {
+    code = errno;
+    return false;
+  }
+  return true;
+}
+
+tl::unexpected<Failure> cannot_run(const std::string& command, int code) {
+  const bool missing = code == ENOENT || code == ENOTDIR;
+  return tl::unexpected<Failure>(
+      Failure{missing ? kExitNoCommand : kExitNotRunnable, missing ? "no_command" : "not_runnable",
+              fmt::format("cannot run {}: {}", command, errno_text(code)), command});
+}
+
+}  // namespace
+
+void hold_signals() {
+  const sigset_t held = held_signals();
+  sigprocmask(SIG_BLOCK, &held, nullptr);
+  // Where it is ignored, the kernel reaps our child and nobody learns how it ended.
+  std::signal(SIGCHLD, SIG_DFL);
+}
+
+Outcome<std::string> find_program(const std::string& command) {
+  int code = ENOENT;
+  if (command.find('/') != std::string::npos) {
+    if (is_executable_file(command, code)) return command;
+    return cannot_run(command, code);
+  }
+  const char* variable = std::getenv("PATH");
+  const std::string path = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
+  int worst = ENOENT;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const std::string folder = end == begin ? "." : path.substr(begin, end - begin);
+    std::string candidate = folder + "/" + command;
+    if (is_executable_file(candidate, code)) return candidate;
+    if (code == EACCES || code == EISDIR) worst = EACCES;
+    begin = end + 1;
+  }
+  return cannot_run(command, worst);
+}
+
+Status change_directory(const std::string& path) {
+  if (chdir(path.c_str()) == 0) return {};
+  return io_failure(fmt::format("cannot go to {}", path), errno);
+}
+
+struct GatedChild::State {
+  ChildPlan plan;
+  pid_t pid = -1;
+  bool released = false;
+  bool ended = false;
+  int gate = -1;
+  int report = -1;
+  Terminal terminal;
+
+  void follow_stop();
+  void go_on();
+};
+
+// The command stopped: the terminal comes back, whoever shares our group stops as if the key had
+// been theirs, and so do we, until somebody wakes us or the command goes on.
+void GatedChild::State::follow_stop() {
+  if (terminal.take_back(pid)) kill(0, SIGTSTP);
+  const pid_t waker = start_waker(getpid(), pid);
+  kill(getpid(), SIGSTOP);
+  if (waker > 0) {
+    kill(waker, SIGKILL);
+    while (waitpid(waker, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  discard_pending(SIGTSTP);
+  discard_pending(SIGCONT);
+  go_on();
+}
+
+void GatedChild::State::go_on() {
+  terminal.hand_to(pid);
+  kill(-pid, SIGCONT);
+}
+
+GatedChild::GatedChild(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+GatedChild::~GatedChild() {
+  if (!state_) return;
+  close_quietly(state_->gate);  // the end of the file at the gate ends it
+  close_quietly(state_->report);
+  if (state_->pid > 0 && !state_->ended) {
+    if (!state_->released) kill(state_->pid, SIGKILL);
+    while (waitpid(state_->pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+}
+
+Result<std::unique_ptr<GatedChild>> GatedChild::start(const Plan& plan) {
+  auto state = std::make_unique<State>();
+  fill(state->plan, plan);
+  state->plan.keep_hangup_ignored = is_ignored(SIGHUP);
+  state->plan.parent = getpid();
+  int gate[2] = {-1, -1};
+  int report[2] = {-1, -1};
+  if (pipe2(gate, O_CLOEXEC) != 0) return io_failure("cannot make a pipe", errno);
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    const int code = errno;
+    close(gate[0]);
+    close(gate[1]);
+    return io_failure("cannot make a pipe", code);
+  }
+  state->plan.gate = gate[0];
+  state->plan.report = report[1];
+  const pid_t pid = fork();
+  if (pid == 0) be_child(state->plan, gate[1], report[0]);
+  const int code = errno;
+  close(gate[0]);
+  close(report[1]);
+  state->gate = gate[1];
+  state->report = report[0];
+  state->pid = pid;
+  std::unique_ptr<GatedChild> child(new GatedChild(std::move(state)));
+  if (pid < 0) return io_failure("cannot start a process", code);
+  (void)setpgid(pid, pid);  // both sides do it, so that it is done whoever comes first
+  return child;
+}
+
+std::int64_t GatedChild::pid() const { return state_->pid; }
+
+Outcome<void> GatedChild::release(bool recorded) {
+  State& state = *state_;
+  state.terminal.find();
+  state.terminal.hand_to(state.pid);
+  const char word = recorded ? 'r' : 'u';
+  state.released = true;
+  (void)!write(state.gate, &word, 1);
+  close_quietly(state.gate);
+  int code = 0;
+  ssize_t got = 0;
+  do {
+    got = read(state.report, &code, sizeof code);
+  } while (got < 0 && errno == EINTR);
+  close_quietly(state.report);
+  if (got == 0) return {};  // closed by exec, or it was ended before: attend() tells how
+  state.terminal.take_back(state.pid);
+  while (waitpid(state.pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  state.ended = true;
+  return cannot_run(state.plan.texts.front(), code);
+}
+
+int GatedChild::attend() {
+  State& state = *state_;
+  const bool ignore_hangup = state.plan.keep_hangup_ignored;
+  const sigset_t held = held_signals();
+  for (;;) {
+    int status = 0;
+    const pid_t changed = waitpid(state.pid, &status, WNOHANG | WUNTRACED | WCONTINUED);
+    if (changed == state.pid && (WIFEXITED(status) || WIFSIGNALED(status))) {
+      state.ended = true;
+      state.terminal.take_back(state.pid);
+      return exit_code_of(status);
+    }
+    if (changed == state.pid && WIFSTOPPED(status)) {
+      state.follow_stop();
+      continue;
+    }
+    if (changed == state.pid) continue;
+    if (changed < 0 && errno != EINTR) return kExitRunFailed;  // it is not ours any more
+    int signal = 0;
+    if (sigwait(&held, &signal) != 0) continue;
+    if (signal == SIGCHLD || signal == SIGTTIN || signal == SIGTTOU) continue;
+    if (signal == SIGHUP && ignore_hangup) continue;
+    if (signal == SIGCONT) {
+      state.go_on();
+    } else {
+      kill(-state.pid, signal);
+    }
+  }
+}
+
+Detachment::Detachment(Detachment&& other) noexcept
+    : is_caller_(other.is_caller_), fd_(std::exchange(other.fd_, -1)) {}
+
+Detachment::~Detachment() { close_quietly(fd_); }
+
+namespace {
+
+// Everything of ours that the detached process must let go of.
+void leave_terminal(int output) {
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  dup2(nothing, STDIN_FILENO);
+  dup2(output >= 0 ? output : nothing, STDOUT_FILENO);
+  dup2(output >= 0 ? output : nothing, STDERR_FILENO);
+}
+
+std::string packed(const Readiness& readiness) {
+  const Failure failure = readiness.failure.value_or(Failure{0, "", "", ""});
+  std::string out = readiness.failure ? "f" : (readiness.recorded ? "r" : "u");
+  for (const std::string& part :
+       {std::to_string(readiness.wrapper_pid), std::to_string(readiness.command_pid),
+        readiness.session_id, readiness.warning, std::to_string(failure.exit_code), failure.code,
+        failure.text, failure.object}) {
+    out += part;
+    out += '\0';
+  }
+  return out;
+}
+
+std::optional<Readiness> unpacked(const std::string& bytes) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 1; begin < bytes.size();) {
+    const std::size_t end = bytes.find('\0', begin);
+    if (end == std::string::npos) return std::nullopt;
+    parts.push_back(bytes.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (parts.size() != 8) return std::nullopt;
+  Readiness readiness;
+  readiness.recorded = bytes.front() == 'r';
+  readiness.wrapper_pid = std::atoll(parts[0].c_str());
+  readiness.command_pid = std::atoll(parts[1].c_str());
+  readiness.session_id = parts[2];
+  readiness.warning = parts[3];
+  if (bytes.front() == 'f') {
+    readiness.failure = Failure{std::atoi(parts[4].c_str()), parts[5], parts[6], parts[7]};
+  }
+  return readiness;
+}
+
+}  // namespace
+
+Result<Detachment> Detachment::detach(const std::optional<std::string>& log_file) {
+  int output = -1;
+  if (log_file) {
+    output = open(log_file->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+    if (output < 0) return io_failure(fmt::format("cannot open {}", *log_file), errno);
+  }
+  int word[2] = {-1, -1};
+  if (pipe2(word, O_CLOEXEC) != 0) {
+    const int code = errno;
+    close_quietly(output);
+    return io_failure("cannot make a pipe", code);
+  }
+  const pid_t between = fork();
+  if (between == 0) {
+    setsid();
+    const pid_t detached = fork();
+    if (detached != 0) _exit(detached < 0 ? 1 : 0);
+    leave_terminal(output);
+    close_quietly(output);
+    close(word[0]);
+    return Detachment(false, word[1]);
+  }
+  const int code = errno;
+  close_quietly(output);
+  close(word[1]);
+  if (between < 0) {
+    close(word[0]);
+    return io_failure("cannot start a process", code);
+  }
+  while (waitpid(between, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return Detachment(true, word[0]);
+}
+
+Result<Readiness> Detachment::await() {
+  std::string bytes;
+  char block[4096];
+  for (;;) {
+    const ssize_t got = read(fd_, block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    bytes.append(block, static_cast<std::size_t>(got));
+  }
+  auto readiness = bytes.empty() ? std::nullopt : unpacked(bytes);
+  if (!readiness) return fail(ErrorCode::kIo, "the detached process ended before it was ready");
+  return std::move(*readiness);
+}
+
+void Detachment::tell(const Readiness& readiness) {
+  const std::string bytes = packed(readiness);
+  std::size_t put = 0;
+  while (put < bytes.size()) {
+    const ssize_t done = write(fd_, bytes.data() + put, bytes.size() - put);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) break;
+    put += static_cast<std::size_t>(done);
+  }
+  close_quietly(fd_);
+}
+
+}  // namespace rollcall::regtool::launcher

@@ -1,0 +1,137 @@
+// What was asked for on the command line, parsed and checked, nothing done yet.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "regtool/failure.hpp"
+#include "regtool/format.hpp"
+#include "regtool/naming.hpp"
+#include "rollcall/process_control.hpp"
+
+namespace rollcall::regtool {
+
+struct GlobalOptions {
+  std::optional<std::string> home;
+  std::optional<std::string> user;
+  std::vector<std::string> plugins;
+  bool trust_plugins = false;
+  int verbose = 0;
+  bool json = false;
+  bool quiet = false;
+  bool no_color = false;
+};
+
+struct PsOptions {
+  bool wide = false;
+  bool all = false;
+  bool no_prune = false;
+  bool no_probe = false;
+  bool ids_only = false;
+  bool gone = false;
+  std::vector<KeyValue> filters;
+  std::string sort;    // a column, "-" before it: descending; empty: newest first
+  std::string format;  // a template with {fields}, or a list of columns; empty: the table
+  std::optional<std::int64_t> timeout_ns;
+};
+
+struct VerifyOptions {
+  SessionName session;
+  bool explain = false;
+  std::optional<std::int64_t> timeout_ns;
+};
+
+struct ShowOptions {
+  SessionName session;
+  std::optional<std::int64_t> timeout_ns;
+};
+
+struct StopCommand {
+  SessionName session;
+  bool force = false;
+  std::optional<std::int64_t> after_ms;
+  std::optional<std::int64_t> total_ms;
+};
+
+struct KillCommand {
+  SessionName session;
+  Signal signal = Signal::kKill;
+  std::optional<std::int64_t> total_ms;
+};
+
+struct WaitCommand {
+  SessionName session;
+  std::optional<std::int64_t> timeout_ns;
+};
+
+struct ForgetCommand {
+  SessionName session;
+  bool force = false;
+};
+
+struct PruneCommand {
+  bool dry_run = false;
+  std::optional<SessionName> undo;
+};
+
+struct RegisterCommand {
+  std::string session_id;
+  std::int64_t pid = 0;
+  std::optional<std::string> url;
+  std::optional<std::string> name;
+  std::optional<std::string> version;
+  std::optional<std::string> workdir;
+  std::optional<std::string> door;
+  std::vector<KeyValue> door_settings;
+  std::optional<std::string> token_file;
+  std::vector<KeyValue> labels;
+  std::optional<std::string> expect_start;
+  bool replace = false;
+};
+
+struct RunCommand {
+  std::optional<std::string> session_id;
+  std::optional<std::string> name;
+  std::optional<std::string> version;
+  std::optional<std::string> workdir;
+  std::vector<KeyValue> labels;
+  bool detach = false;
+  bool no_door = false;
+  bool auth = false;
+  std::optional<std::string> log_file;
+  std::vector<std::string> command;
+};
+
+struct PluginsCommand {};
+struct PluginsCheckCommand {
+  std::string file;
+  bool write_store = false;
+  bool in_this_process = false;  // the hidden half, run in the child
+};
+struct DoctorCommand {};
+struct VersionCommand {};
+struct HelpCommand {
+  std::string text;
+};
+
+using Command =
+    std::variant<HelpCommand, VersionCommand, PsOptions, VerifyOptions, ShowOptions, RunCommand,
+                 RegisterCommand, ForgetCommand, StopCommand, KillCommand, WaitCommand,
+                 PruneCommand, PluginsCommand, PluginsCheckCommand, DoctorCommand>;
+
+struct Invocation {
+  GlobalOptions global;
+  Command command;
+};
+
+// Reads a command line (without the program's name). A failure is usage: exit 2. Pure but for the
+// width of help; any thread.
+[[nodiscard]] Outcome<Invocation> parse_command_line(const std::vector<std::string>& arguments);
+
+// Whether --json stands among the arguments, before any "--": how a usage failure is told.
+[[nodiscard]] bool asks_for_json(const std::vector<std::string>& arguments);
+
+}  // namespace rollcall::regtool

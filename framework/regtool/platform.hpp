@@ -1,0 +1,68 @@
+// What the command asks of the system it runs on. One implementation per platform.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rollcall/result.hpp"
+
+namespace rollcall::regtool::platform {
+
+// The limits that this process was started with, for its children; opaque.
+struct InheritedLimits {
+  std::uint64_t descriptors_soft = 0;
+  std::uint64_t descriptors_hard = 0;
+  std::uint64_t core_soft = 0;
+  std::uint64_t core_hard = 0;
+  bool known = false;
+};
+
+// Makes the process fit to work: descriptors 0 to 2 are open, no core file is written, as many
+// descriptors as the hard limit allows, a closed pipe is an error instead of a signal. Called once,
+// first. Returns what children get back.
+InheritedLimits prepare_process();
+
+// The value of a variable; nullopt where it is unset, or where the program was given privileges
+// that its user does not have (secure_getenv).
+[[nodiscard]] std::optional<std::string> environment(const char* name);
+
+struct User {
+  std::string name;
+  std::uint64_t uid = 0;
+  std::string home;
+};
+[[nodiscard]] std::uint64_t effective_uid();
+[[nodiscard]] bool is_superuser();
+// Errors: kNotFound, kIo.
+[[nodiscard]] Result<User> user_by_name(const std::string& name);
+[[nodiscard]] Result<User> user_by_id(std::uint64_t uid);
+
+enum class Stream : std::uint8_t { kInput, kOutput, kError };
+[[nodiscard]] bool is_terminal(Stream stream);
+// Whether the locale says that text is UTF-8 (LC_ALL, else LC_CTYPE, else LANG).
+[[nodiscard]] bool is_utf8_locale();
+
+// Writes it all. Errors: kIo, os_code; a closed pipe on standard output ends the process quietly,
+// by the signal that it would have had.
+Status write_all(Stream stream, std::string_view bytes);
+
+// A whole small file that only we, or the superuser, can have written: a regular file, not a
+// symlink, owned by us or the superuser, and neither it nor its directory writable by others.
+// Errors: kNotFound, kDenied (with the rule), kTooLarge, kIo.
+[[nodiscard]] Result<std::string> read_trusted_file(const std::string& path, std::size_t most);
+
+// A whole small file, or standard input where `path` is "-". Errors: kNotFound, kTooLarge, kIo.
+[[nodiscard]] Result<std::string> read_small_file(const std::string& path, std::size_t most);
+
+[[nodiscard]] Result<std::string> current_directory();
+[[nodiscard]] std::int64_t current_pid();
+// The file that this process runs. Errors: kIo.
+[[nodiscard]] Result<std::string> own_executable();
+
+// The platform's path of the system's configuration.
+[[nodiscard]] std::string system_config_path();
+
+}  // namespace rollcall::regtool::platform

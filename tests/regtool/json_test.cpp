@@ -1,0 +1,38 @@
+#include "regtool/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/text.hpp"
+
+namespace rollcall::regtool {
+namespace {
+
+TEST(JsonWriter, WritesOneDocumentAndANewline) {
+  JsonWriter json;
+  json.begin_object().text("a", "b").integer("n", -7).boolean("t", true).null("z");
+  json.key("l").begin_array().text("x").integer(1).end_array().end_object();
+  EXPECT_EQ(json.take(), "{\"a\":\"b\",\"n\":-7,\"t\":true,\"z\":null,\"l\":[\"x\",1]}\n");
+}
+
+TEST(JsonWriter, IsStrictUtf8WhateverTheBytes) {
+  std::string every;
+  for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);
+  JsonWriter json;
+  json.begin_object().text(every, every).text("cut", "\xe2\x82").end_object();
+  const std::string document = json.take();
+  EXPECT_TRUE(text::is_utf8(document));
+  EXPECT_NE(document.find("\\\\xff"), std::string::npos);
+  EXPECT_NE(document.find("\\\\xe2\\\\x82"), std::string::npos);
+  EXPECT_EQ(document.find('\x1b'), std::string::npos);
+}
+
+TEST(JsonWriter, WritesAnEmptyReasonAsNull) {
+  JsonWriter json;
+  json.begin_object().reason("reason", "").text_or_null("url", std::nullopt).end_object();
+  EXPECT_EQ(json.take(), "{\"reason\":null,\"url\":null}\n");
+}
+
+}  // namespace
+}  // namespace rollcall::regtool
