@@ -14,38 +14,11 @@ namespace rollcall::test {
 class Rig {
  public:
   // Errors end in `problem`; everything else is then null.
-  Rig() {
-    Host::Options host_options;
-    host_options.plugin_dirs = {ROLLCALL_TEST_PLUGIN_DIR};
-    host_options.use_environment = false;
-    host_options.use_builtin_dir = true;
-    auto opened = Host::open(std::move(host_options));
-    if (!opened) return give_up(opened.error());
-    host = std::move(*opened);
-    auto probe_or = host->platform_probe();
-    if (!probe_or) return give_up(probe_or.error());
-    probe = *probe_or;
-    auto control_or = host->platform_control();
-    if (!control_or) return give_up(control_or.error());
-    control = *control_or;
-    FileStore::Options store_options;
-    store_options.home = home.path().string();
-    store_options.clock = system_clock();
-    auto store = FileStore::open(std::move(store_options));
-    if (!store) return give_up(store.error());
-    files = *store;
-    Registry::Options options;
-    options.store = files;
-    options.files = files;
-    options.probe = probe;
-    options.control = control;
-    options.clock = system_clock();
-    options.doors = [this](std::string_view kind) { return host->door_prober(kind); };
-    auto opened_registry = Registry::open(std::move(options));
-    if (!opened_registry) return give_up(opened_registry.error());
-    registry = std::move(*opened_registry);
+  // `shared_home`: a home that others use too; empty: one of our own.
+  explicit Rig(std::string shared_home = {}) : home_path(std::move(shared_home)) {
+    if (home_path.empty()) home_path = home.path().string();
+    if (auto opened = open(); !opened) problem = opened.error().message;
   }
-
   // An unguarded record of a process that exists. Errors end the test that asked.
   [[nodiscard]] Result<Record> record_process(const std::string& id, std::int64_t pid,
                                               std::optional<std::string> url = {}) {
@@ -66,10 +39,11 @@ class Rig {
   }
 
   [[nodiscard]] bool has_record(const std::string& id) const {
-    return std::filesystem::exists(home.path() / "running" / (id + ".json"));
+    return std::filesystem::exists(std::filesystem::path(home_path) / "running" / (id + ".json"));
   }
 
   testing::TempDir home;
+  std::string home_path;
   std::unique_ptr<Host> host;
   std::shared_ptr<ProcessProbe> probe;
   std::shared_ptr<ProcessControl> control;
@@ -78,7 +52,38 @@ class Rig {
   std::string problem;
 
  private:
-  void give_up(const Error& error) { problem = error.message; }
+  Status open() {
+    Host::Options host_options;
+    host_options.plugin_dirs = {ROLLCALL_TEST_PLUGIN_DIR};
+    host_options.use_environment = false;
+    host_options.use_builtin_dir = true;
+    auto opened = Host::open(std::move(host_options));
+    if (!opened) return tl::unexpected(opened.error());
+    host = std::move(*opened);
+    auto probe_or = host->platform_probe();
+    if (!probe_or) return tl::unexpected(probe_or.error());
+    probe = *probe_or;
+    auto control_or = host->platform_control();
+    if (!control_or) return tl::unexpected(control_or.error());
+    control = *control_or;
+    FileStore::Options store_options;
+    store_options.home = home_path;
+    store_options.clock = system_clock();
+    auto store = FileStore::open(std::move(store_options));
+    if (!store) return tl::unexpected(store.error());
+    files = *store;
+    Registry::Options options;
+    options.store = files;
+    options.files = files;
+    options.probe = probe;
+    options.control = control;
+    options.clock = system_clock();
+    options.doors = [this](std::string_view kind) { return host->door_prober(kind); };
+    auto opened_registry = Registry::open(std::move(options));
+    if (!opened_registry) return tl::unexpected(opened_registry.error());
+    registry = std::move(*opened_registry);
+    return {};
+  }
 };
 
 }  // namespace rollcall::test

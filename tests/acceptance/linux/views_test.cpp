@@ -1,0 +1,87 @@
+// Records that were made from another view of this machine: a container, a namespace.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "support/forced_pid.hpp"
+#include "support/process.hpp"
+#include "support/rig.hpp"
+
+namespace rollcall {
+namespace {
+
+using test::Rig;
+using testing::Child;
+
+// The first child of a process; 0: it has none.
+pid_t first_child(pid_t parent) {
+  const std::string at = "/proc/" + std::to_string(parent);
+  std::ifstream in(at + "/task/" + std::to_string(parent) + "/children");
+  pid_t child = 0;
+  in >> child;
+  return child;
+}
+
+// What a container does: registers itself on the shared home, in a pid namespace of its own.
+int register_inside(const std::string& home) {
+  Rig inside(home);
+  if (!inside.problem.empty()) return 3;
+  Record record;
+  record.session_id = "inside";
+  record.name = "container";
+  record.version = "1";
+  record.workdir = "/";
+  RegisterOptions options;
+  options.guarded = false;
+  return inside.registry->register_session(record, options, {}) ? 0 : 4;
+}
+
+TEST(Views, KeepsARecordOfAContainerAndNeverSignalsItsNumber) {
+  Rig outside;
+  ASSERT_TRUE(outside.problem.empty()) << outside.problem;
+  const std::string home = outside.home_path;
+  const int code = testing::in_pid_namespace([home] { return register_inside(home); });
+  if (code == -1) GTEST_SKIP() << "no pid namespace can be made here";
+  ASSERT_EQ(code, 0);
+  ASSERT_TRUE(outside.has_record("inside"));
+
+  SweepOptions options;
+  options.prune = true;
+  const auto sweep = outside.registry->sweep(options, {});
+  ASSERT_TRUE(sweep) << sweep.error().message;
+  ASSERT_EQ(sweep->sessions.size(), 1u);
+  EXPECT_EQ(sweep->sessions[0].finding.verdict, Verdict::kUnreachable);
+  EXPECT_EQ(sweep->sessions[0].finding.reason, Reason::kForeignView);
+  EXPECT_TRUE(outside.has_record("inside"));
+  const auto report = outside.registry->stop("inside", {}, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcome, StopOutcome::kRefused);
+  EXPECT_TRUE(report->signals.empty());
+}
+
+TEST(Views, StopsTheInitOfANamespaceOnlyWhenForced) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to make a pid namespace";
+  Child container = Child::exec({"unshare", "-pf", "--mount-proc", "--kill-child", "sleep", "100"});
+  ASSERT_TRUE(testing::wait_until([&] {
+    const pid_t child = first_child(container.pid());
+    return child > 0 && testing::slurp("/proc/" + std::to_string(child) + "/comm") == "sleep\n";
+  }));
+  const pid_t init = first_child(container.pid());
+  Rig rig;
+  ASSERT_TRUE(rig.problem.empty()) << rig.problem;
+  ASSERT_TRUE(rig.record_process("init", init));
+  StopOptions options;
+  options.second_after_ms = 100;
+  options.total_ms = 300;
+  const auto report = rig.registry->stop("init", options, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcome, StopOutcome::kStillThere);
+  EXPECT_EQ(report->signals.size(), 2u);
+  options.force = true;
+  options.total_ms = 3000;
+  EXPECT_EQ(rig.registry->stop("init", options, {})->outcome, StopOutcome::kEnded);
+}
+
+}  // namespace
+}  // namespace rollcall
