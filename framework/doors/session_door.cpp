@@ -113,7 +113,7 @@ class Factory final : public Poco::Net::HTTPRequestHandlerFactory {
 class SessionDoor::Impl {
  public:
   Impl(CardFacts facts, const Options& options, const Poco::Net::ServerSocket& socket)
-      : facts_(std::move(facts)), pool_(2, options.max_connections + 1) {
+      : facts_(std::move(facts)), pool_(2, options.max_connections + 1), listener_(socket) {
     Poco::Net::HTTPServerParams::Ptr params = new Poco::Net::HTTPServerParams;
     params->setKeepAlive(false);
     params->setMaxThreads(options.max_connections);
@@ -123,6 +123,7 @@ class SessionDoor::Impl {
     server_->start();
   }
   ~Impl() {
+    doors::stop_listening(listener_);
     server_->stopAll(true);
     pool_.joinAll();
     server_.reset();
@@ -136,6 +137,7 @@ class SessionDoor::Impl {
  private:
   CardFacts facts_;
   Poco::ThreadPool pool_;
+  Poco::Net::ServerSocket listener_;
   std::unique_ptr<Poco::Net::HTTPServer> server_;
 };
 

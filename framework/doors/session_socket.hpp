@@ -24,4 +24,8 @@ struct ConnectionBounds {
 [[nodiscard]] Result<Poco::Net::ServerSocket> listen_on_loopback(std::uint16_t port,
                                                                  const ConnectionBounds& bounds);
 
+// Wakes the server that waits for connections on it: Poco looks only four times a second whether
+// it was stopped, and a command that has ended should not wait for that.
+void stop_listening(const Poco::Net::ServerSocket& listener);
+
 }  // namespace rollcall::doors

@@ -142,4 +142,8 @@ Result<Poco::Net::ServerSocket> listen_on_loopback(std::uint16_t port,
   return Poco::Net::ServerSocket(OwnServerSocket(new LoopbackListener(fd, bounds)));
 }
 
+void stop_listening(const Poco::Net::ServerSocket& listener) {
+  (void)::shutdown(listener.impl()->sockfd(), SHUT_RDWR);
+}
+
 }  // namespace rollcall::doors
