@@ -27,6 +27,7 @@ using doors::DoorRequest;
 using doors::DoorResponse;
 
 constexpr std::size_t kMaxBody = 64 * 1024;
+constexpr int kMaxQueued = 64;
 
 std::vector<std::string> all_of(const Poco::Net::HTTPServerRequest& request, const char* name) {
   std::vector<std::string> values;
@@ -117,7 +118,7 @@ class SessionDoor::Impl {
     Poco::Net::HTTPServerParams::Ptr params = new Poco::Net::HTTPServerParams;
     params->setKeepAlive(false);
     params->setMaxThreads(options.max_connections);
-    params->setMaxQueued(options.max_connections);
+    params->setMaxQueued(kMaxQueued);
     params->setTimeout(Poco::Timespan(options.connection_ms * 1000));
     server_ = std::make_unique<Poco::Net::HTTPServer>(new Factory(facts_), pool_, socket, params);
     server_->start();

@@ -27,8 +27,8 @@ class SessionDoor {
     std::string version;                // likewise
     std::optional<std::string> token;   // nullopt: the public card names the session
     std::uint16_t port = 0;             // 0: any
-    std::int64_t connection_ms = 3000;  // all of one connection, from accept to close
-    int max_connections = 32;           // served at once; as many more may wait
+    std::int64_t connection_ms = 3000;  // all of one connection, once it is served
+    int max_connections = 32;           // served at once; 64 more may wait
   };
 
   // Listens from then on. Errors: kInvalid (id, token), kIo (no port).

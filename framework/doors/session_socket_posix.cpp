@@ -43,9 +43,7 @@ int accept_socket(int listener) { return close_on_exec(::accept(listener, nullpt
 class BoundedConnection final : public Poco::Net::StreamSocketImpl {
  public:
   BoundedConnection(int fd, const ConnectionBounds& bounds)
-      : StreamSocketImpl(fd),
-        end_(SteadyClock::now() + std::chrono::milliseconds(bounds.total_ms)),
-        bytes_left_(bounds.receive_bytes) {}
+      : StreamSocketImpl(fd), total_(bounds.total_ms), bytes_left_(bounds.receive_bytes) {}
 
   using StreamSocketImpl::receiveBytes;
   using StreamSocketImpl::sendBytes;
@@ -68,7 +66,9 @@ class BoundedConnection final : public Poco::Net::StreamSocketImpl {
   }
 
  private:
-  [[nodiscard]] Poco::Timespan left() const {
+  // The time begins when a thread takes the connection up, not while it waits for one.
+  [[nodiscard]] Poco::Timespan left() {
+    if (end_ == SteadyClock::time_point{}) end_ = SteadyClock::now() + total_;
     const auto us =
         std::chrono::duration_cast<std::chrono::microseconds>(end_ - SteadyClock::now());
     return Poco::Timespan(std::max<std::int64_t>(us.count(), 0));
@@ -80,7 +80,8 @@ class BoundedConnection final : public Poco::Net::StreamSocketImpl {
     }
   }
 
-  const SteadyClock::time_point end_;
+  const std::chrono::milliseconds total_;
+  SteadyClock::time_point end_{};
   std::int64_t bytes_left_;
 };
 

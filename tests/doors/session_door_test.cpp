@@ -1,0 +1,251 @@
+#include "doors/session_door.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "doors/asking.hpp"
+#include "doors/door_server.hpp"
+
+namespace rollcall::test {
+namespace {
+
+std::unique_ptr<SessionDoor> open_door(std::optional<std::string> token = {},
+                                       std::int64_t connection_ms = 20'000, int connections = 8) {
+  SessionDoor::Options options;
+  options.session_id = kSession;
+  options.name = "agent";
+  options.version = "1.0";
+  options.token = std::move(token);
+  options.connection_ms = connection_ms;
+  options.max_connections = connections;
+  auto door = SessionDoor::open(std::move(options));
+  EXPECT_TRUE(door) << door.error().message;
+  return door ? std::move(*door) : nullptr;
+}
+
+// A raw client.
+class Client {
+ public:
+  explicit Client(const SessionDoor& door) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(door.port());
+    EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    const timeval patience{30, 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  }
+  ~Client() { ::close(fd_); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  bool send(std::string_view text) {
+    return ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+  }
+  // Until the door closes.
+  std::string read_all() {
+    std::string text;
+    char piece[4096];
+    for (ssize_t got = 1; got > 0;) {
+      got = ::recv(fd_, piece, sizeof(piece), 0);
+      if (got > 0) text.append(piece, static_cast<std::size_t>(got));
+      if (got < 0) timed_out_ = errno == EAGAIN;
+    }
+    return text;
+  }
+  [[nodiscard]] bool timed_out() const { return timed_out_; }
+
+ private:
+  int fd_;
+  bool timed_out_ = false;
+};
+
+std::string request_for(const SessionDoor& door, std::string_view line,
+                        std::string_view fields = {}, std::string_view body = {}) {
+  return std::string(line) + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(door.port()) +
+         "\r\n" + std::string(fields) + "\r\n" + std::string(body);
+}
+
+std::string talk(const SessionDoor& door, std::string_view request) {
+  Client client(door);
+  EXPECT_TRUE(client.send(request));
+  return client.read_all();
+}
+
+TEST(SessionDoor, IsProvenLiveByOurOwnProber) {
+  const auto door = open_door();
+  EXPECT_EQ(outcome_of(ask_one(record_of(door->url()))), "live");
+  EXPECT_EQ(outcome_of(ask_one(record_of(door->url(), kToken))), "live");
+  const DoorSpec legacy{"a2a", {{"legacy_card_path", "1"}}};
+  EXPECT_EQ(outcome_of(ask_one(record_of(legacy, door->url()))), "live");
+}
+
+TEST(SessionDoor, IsProvenLiveWithItsTokenOnly) {
+  const auto door = open_door(kToken);
+  EXPECT_EQ(outcome_of(ask_one(record_of(door->url(), kToken))), "live");
+  EXPECT_EQ(outcome_of(ask_one(record_of(door->url(), "other"))), "token-refused");
+  EXPECT_EQ(outcome_of(ask_one(record_of(door->url()))), "token-missing");
+}
+
+TEST(SessionDoor, ListensOnLoopbackOnAnyPort) {
+  const auto first = open_door();
+  const auto second = open_door();
+  EXPECT_NE(first->port(), second->port());
+  EXPECT_EQ(first->url(), "http://127.0.0.1:" + std::to_string(first->port()));
+}
+
+TEST(SessionDoor, RefusesWhatItCannotServe) {
+  EXPECT_FALSE(SessionDoor::open({.session_id = "../x"}));
+  const auto bad = SessionDoor::open({.session_id = kSession, .token = "s3c ret"});
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().message.find("s3c"), std::string::npos) << "the token is not shown";
+  const auto door = open_door();
+  const auto taken = SessionDoor::open({.session_id = kSession, .port = door->port()});
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, ErrorCode::kIo);
+}
+
+TEST(SessionDoor, RefusesOriginsOverTheWire) {
+  const auto door = open_door();
+  const auto answer = talk(*door, request_for(*door, "GET /.well-known/agent-card.json",
+                                              "Origin: http://127.0.0.1\r\n"));
+  EXPECT_EQ(answer.find("HTTP/1.1 403"), 0U) << answer;
+  EXPECT_EQ(answer.find(kSession), std::string::npos);
+}
+
+TEST(SessionDoor, RefusesForeignHostsOverTheWire) {
+  const auto door = open_door();
+  const auto answer =
+      talk(*door, "GET /.well-known/agent-card.json HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+  EXPECT_EQ(answer.find("HTTP/1.1 421"), 0U) << answer;
+  const auto twice =
+      talk(*door, request_for(*door, "GET /.well-known/agent-card.json", "Host: evil.example\r\n"));
+  EXPECT_EQ(twice.find("HTTP/1.1 421"), 0U) << twice;
+}
+
+TEST(SessionDoor, ChallengesOverTheWire) {
+  const auto door = open_door(kToken);
+  const std::string body = R"({"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"})";
+  const auto answer = talk(*door, request_for(*door, "POST /",
+                                              "Content-Type: application/json\r\nContent-Length: " +
+                                                  std::to_string(body.size()) + "\r\n",
+                                              body));
+  EXPECT_EQ(answer.find("HTTP/1.1 401"), 0U) << answer;
+  EXPECT_NE(answer.find("WWW-Authenticate: Bearer"), std::string::npos);
+}
+
+TEST(SessionDoor, SendsNoBodyToHead) {
+  const auto door = open_door();
+  const auto answer = talk(*door, request_for(*door, "HEAD /.well-known/agent-card.json"));
+  EXPECT_EQ(answer.find("HTTP/1.1 200"), 0U);
+  EXPECT_EQ(answer.substr(answer.size() - 4), "\r\n\r\n");
+}
+
+TEST(SessionDoor, CutsOffASlowRequestAsAWhole) {
+  const auto door = open_door({}, 300);
+  Client client(*door);
+  client.send("GET /.well-known/agent-card.json HTTP/1.1\r\nX: ");
+  bool open = true;
+  for (int i = 0; i < 1000 && open; ++i) {  // each byte would begin a time-out per read anew
+    open = client.send("y");
+    ::usleep(20'000);
+  }
+  EXPECT_FALSE(open) << "20 s of a byte every 20 ms";
+}
+
+TEST(SessionDoor, CutsOffASilentConnection) {
+  const auto door = open_door({}, 300);
+  Client client(*door);
+  client.read_all();
+  EXPECT_FALSE(client.timed_out());
+}
+
+TEST(SessionDoor, CutsOffALargeHeader) {
+  const auto door = open_door();
+  Client client(*door);
+  std::string flood = "GET /.well-known/agent-card.json HTTP/1.1\r\n";
+  for (int i = 0; i < 100'000; ++i) flood += "X" + std::to_string(i) + ": " + "yyyyyyyyyy\r\n";
+  client.send(flood);
+  const auto answer = client.read_all();
+  EXPECT_FALSE(client.timed_out());
+  EXPECT_EQ(answer.find("HTTP/1.1 200"), std::string::npos);
+}
+
+TEST(SessionDoor, CutsOffALargeBody) {
+  const auto door = open_door();
+  Client client(*door);
+  client.send(request_for(*door, "POST /",
+                          "Content-Type: application/json\r\nContent-Length: 100000000\r\n"));
+  const std::string piece(65536, ' ');
+  for (int i = 0; i < 1500 && client.send(piece); ++i) {
+  }
+  const auto answer = client.read_all();
+  EXPECT_FALSE(client.timed_out());
+  EXPECT_EQ(answer.find("HTTP/1.1 200"), std::string::npos);
+}
+
+TEST(SessionDoor, AnswersOthersWhileSomeHangOn) {
+  const auto door = open_door({}, 20'000, 8);
+  std::vector<std::unique_ptr<Client>> hanging;
+  for (int i = 0; i < 6; ++i) hanging.push_back(std::make_unique<Client>(*door));
+  EXPECT_EQ(outcome_of(ask_one(record_of(door->url()))), "live");
+}
+
+TEST(SessionDoor, AnswersThoseWhoWaitedOnceTheHangingAreCutOff) {
+  const auto door = open_door({}, 300, 1);
+  Client hanging(*door);
+  hanging.send("GET /");
+  EXPECT_EQ(outcome_of(ask_one(record_of(door->url()))), "live");
+}
+
+TEST(SessionDoor, StopsAtOnceWhileConnectionsHangOn) {
+  auto door = open_door({}, 600'000);
+  Client silent(*door);
+  Client half(*door);
+  half.send("GET /");
+  EXPECT_EQ(outcome_of(ask_one(record_of(door->url()))), "live");
+  const std::string url = door->url();
+  door.reset();  // would take ten minutes if it waited for them
+  EXPECT_EQ(outcome_of(ask_one(record_of(url))), "refused");
+}
+
+std::set<int> open_descriptors() {
+  std::set<int> all;
+  DIR* directory = ::opendir("/proc/self/fd");
+  if (directory == nullptr) return all;
+  while (const dirent* entry = ::readdir(directory)) {
+    if (entry->d_name[0] != '.') all.insert(std::atoi(entry->d_name));
+  }
+  all.erase(::dirfd(directory));
+  ::closedir(directory);
+  return all;
+}
+
+TEST(SessionDoor, LeavesNoDescriptorToChildren) {
+  const auto before = open_descriptors();
+  if (before.empty()) GTEST_SKIP() << "/proc/self/fd cannot be read";
+  const auto door = open_door();
+  Client client(*door);
+  client.send("GET /");
+  // An answer on a later connection: the earlier one has been accepted by then.
+  EXPECT_EQ(outcome_of(ask_one(record_of(door->url()))), "live");
+  int sockets = 0;
+  for (const int fd : open_descriptors()) {
+    if (before.count(fd) != 0) continue;
+    sockaddr_storage any{};
+    socklen_t size = sizeof(any);
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&any), &size) != 0) continue;
+    ++sockets;
+    EXPECT_NE(::fcntl(fd, F_GETFD) & FD_CLOEXEC, 0) << fd;
+  }
+  EXPECT_GE(sockets, 3) << "listener, client and its accepted end";
+}
+
+}  // namespace
+}  // namespace rollcall::test
