@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/types.h>
@@ -173,6 +174,13 @@ inline std::size_t open_descriptors() {
     ++count;
   }
   return count;
+}
+
+// Gives up root, groups included, for good: in a child of a test. False: it was not allowed.
+inline bool become_nobody() {
+  constexpr gid_t kNobody = 65534;
+  return ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
+         ::setresuid(kNobody, kNobody, kNobody) == 0;
 }
 
 // A pid that no process held a moment ago: that of a child that was reaped.
