@@ -269,7 +269,9 @@ void DoorGate::complete(std::size_t item, DoorReading& reading) const {
     return;
   }
   if (its.refused == Reason::kNone) return;
-  if (reading.reason == Reason::kUnverified || reading.reason == Reason::kNone) {
+  // What the prober can say of a socket that was not admitted is only that.
+  if (reading.reason == Reason::kUnverified || reading.reason == Reason::kNone ||
+      reading.reason == Reason::kOwnerUnknown) {
     reading.reason = its.refused;
     reading.detail = its.detail;
   }

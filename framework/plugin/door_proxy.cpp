@@ -135,7 +135,7 @@ class ProbeJob {
       if (answered_[i]) continue;
       answered_[i] = true;
       DoorReading reading;
-      reading.reason = Reason::kReadTimeout;
+      reading.reason = Reason::kUnverified;  // the plugin failed: no evidence about the door
       reading.detail = why;
       reading.plugin = plugin_;
       (*answer_)(i, std::move(reading));
