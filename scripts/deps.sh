@@ -87,6 +87,15 @@ install_node() {
   rm -rf "$stage"
 }
 
+# The official A2A SDKs, which the doors are held against.
+install_a2a() {
+  local path=$PATH
+  [ ! -x build/tools/node/bin/node ] || path=$PWD/build/tools/node/bin:$PATH
+  PATH=$path has_node node || return 0
+  PATH=$path tests/acceptance/a2a/install.sh >/dev/null 2>&1 ||
+    say "the A2A SDKs could not be installed: the acceptance tests of the doors will be skipped"
+}
+
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
   die "this script knows Debian; elsewhere install what these are: ${build[*]} ${test[*]} ${bench[*]}"
 
@@ -104,4 +113,4 @@ for group in "$@"; do
   esac
 done
 install_packages "${wanted[@]}"
-[ "$node" = 0 ] || install_node
+[ "$node" = 0 ] || { install_node; install_a2a; }
