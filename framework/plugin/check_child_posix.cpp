@@ -111,8 +111,9 @@ Status start(Child& child, const std::string& program, const std::vector<std::st
 
 // Collects both pipes until the child has exited; what a grandchild holds open is not waited for.
 void wait_for(Child& child, std::int64_t deadline_ns) {
-  bool reaped = false;
-  while (!reaped) {
+  bool exited = false;
+  bool over = false;
+  while (!over) {
     std::array<pollfd, 2> polled = {{{child.out.read, POLLIN, 0}, {child.err.read, POLLIN, 0}}};
     ::poll(polled.data(), polled.size(), 20);
     if (child.out.read >= 0 && !drain(child.out.read, child.output, kMaxOutput)) {
@@ -121,15 +122,22 @@ void wait_for(Child& child, std::int64_t deadline_ns) {
     if (child.err.read >= 0 && !drain(child.err.read, child.noise, kMaxNoise)) {
       Pipe::close_end(child.err.read);
     }
-    const pid_t got = ::waitpid(child.pid, &child.status, WNOHANG);
-    reaped = got == child.pid || (got < 0 && errno == ECHILD);  // a host may ignore SIGCHLD
-    if (!reaped && !child.timed_out && loader::steady_now_ns() >= deadline_ns) {
+    siginfo_t info{};
+    const int asked =
+        ::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOHANG | WNOWAIT);
+    exited = info.si_pid == child.pid;
+    over = exited || (asked != 0 && errno == ECHILD);
+    if (!over && !child.timed_out && loader::steady_now_ns() >= deadline_ns) {
       child.timed_out = true;
       ::kill(-child.pid, SIGKILL);  // not reaped yet, so the group is the child's
     }
   }
   if (child.out.read >= 0) drain(child.out.read, child.output, kMaxOutput);
   if (child.err.read >= 0) drain(child.err.read, child.noise, kMaxNoise);
+  // What it started ends with it. It is not reaped yet, so the group's number is still its own;
+  // where the host ignores SIGCHLD it may not be, and nothing is signalled.
+  if (exited) ::kill(-child.pid, SIGKILL);
+  ::waitpid(child.pid, &child.status, 0);
 }
 
 std::string last_progress(const std::string& output) {

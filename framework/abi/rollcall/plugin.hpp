@@ -351,7 +351,7 @@ class SocketBatch {
 // rollcall.process-probe/1. The slots' contracts are in plugin.h.
 class ProcessProbe {
  public:
-  virtual ~ProcessProbe() = default;
+  virtual ~ProcessProbe() noexcept(false) {}  // the trampoline catches
   virtual Status observe(const ObserveBatch& batch, const Call& call) = 0;
   // `out` is zeroed; struct_size is not the author's matter.
   virtual Status whoami(rollcall_whoami&, const Call&) { return unsupported(); }
@@ -385,7 +385,7 @@ class Judge {
 // rollcall.process-control/1. Out structs are zeroed: REFUSED and UNKNOWN are the defaults.
 class ProcessControl {
  public:
-  virtual ~ProcessControl() = default;
+  virtual ~ProcessControl() noexcept(false) {}  // the trampoline catches
   virtual Status signal(std::int64_t pid, std::uint32_t signal, const Judge& judge,
                         rollcall_signal_outcome& out, const Call& call) = 0;
   virtual Status await_exit(std::int64_t pid, const Judge& judge, rollcall_await_outcome& out,
@@ -426,7 +426,7 @@ class StoreSink {
 // rollcall.record-store/1. A store without writing overrides list and read only.
 class RecordStore {
  public:
-  virtual ~RecordStore() = default;
+  virtual ~RecordStore() noexcept(false) {}  // the trampoline catches
   virtual Status list(const StoreSink& sink, const Call& call) = 0;
   virtual Status read(std::string_view name, const StoreSink& sink, const Call& call) = 0;
   virtual Status create_if_absent(std::string_view, std::string_view, const Call&) {
@@ -542,7 +542,7 @@ class DoorSink {
 // rollcall.door-prober/1.
 class DoorProber {
  public:
-  virtual ~DoorProber() = default;
+  virtual ~DoorProber() noexcept(false) {}  // the trampoline catches
   virtual Status probe(const DoorBatch& batch, const DoorSink& sink, const Call& call) = 0;
 };
 

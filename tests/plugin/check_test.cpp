@@ -1,0 +1,158 @@
+// `plugins check`: what a candidate does in its child is put into a sentence.
+#include "plugin/check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plugin/support.hpp"
+#include "support/process.hpp"
+
+namespace rollcall::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+CheckReport check(const std::string& plugin, std::int64_t limit_ns = kCheckLimitNs) {
+  PluginFolder folder;
+  folder.add(plugin);
+  const std::string file = folder.library(plugin);
+  auto report = check_in_child(ROLLCALL_TEST_CHECK_HELPER, {file}, file, limit_ns);
+  if (!report) throw std::runtime_error(report.error().message);
+  return *report;
+}
+
+std::string failures(const CheckReport& report) {
+  std::string text;
+  for (const CheckStep& step : report.steps) {
+    if (step.outcome == CheckOutcome::kFailed) text += step.rule + ": " + step.text + "\n";
+  }
+  return text;
+}
+
+TEST(PluginsCheck, PassesAGoodPlugin) {
+  const CheckReport report = check("fault_none");
+  EXPECT_TRUE(report.passed()) << report.ending << failures(report);
+  EXPECT_EQ(report.id, "com.example.fault.none");
+  EXPECT_EQ(report.version, "1.0.0");
+  EXPECT_EQ(report.abi, "1.0");
+  EXPECT_GT(report.steps.size(), 10U);
+}
+
+TEST(PluginsCheck, FindsAStaticConstructorThatThrows) {
+  const CheckReport report = check("fault_static_throws");
+  EXPECT_FALSE(report.passed());
+  EXPECT_THAT(report.ending, HasSubstr("killed by SIGABRT"));
+  EXPECT_THAT(report.ending, HasSubstr("a static constructor threw"));
+}
+
+TEST(PluginsCheck, FindsAStaticConstructorThatExits) {
+  const CheckReport report = check("fault_static_exits");
+  EXPECT_FALSE(report.passed());
+  EXPECT_THAT(report.ending, HasSubstr("exit code 3"));
+  EXPECT_THAT(report.ending, HasSubstr("a static constructor called exit()"));
+}
+
+TEST(PluginsCheck, FindsAStaticConstructorThatHangs) {
+  const CheckReport report = check("fault_static_hangs", 2'000'000'000);
+  EXPECT_FALSE(report.passed());
+  EXPECT_THAT(report.ending, HasSubstr("hung and was killed after 2 s"));
+  EXPECT_THAT(report.ending, HasSubstr("a static constructor or its init does not return"));
+}
+
+TEST(PluginsCheck, FindsASlotThatAborts) {
+  const CheckReport report = check("fault_observe_aborts");
+  EXPECT_FALSE(report.passed());
+  EXPECT_THAT(report.ending, HasSubstr("killed by SIGABRT"));
+  EXPECT_THAT(report.ending, HasSubstr("process-probe: "));
+}
+
+TEST(PluginsCheck, FindsASlotThatHangs) {
+  const CheckReport report = check("fault_observe_hangs", 2'000'000'000);
+  EXPECT_FALSE(report.passed());
+  EXPECT_THAT(report.ending, HasSubstr("hung and was killed"));
+  EXPECT_THAT(report.ending, HasSubstr("process-probe: "));
+}
+
+TEST(PluginsCheck, FindsReadingsThatAreWild) {
+  const CheckReport report = check("fault_readings_are_wild");
+  EXPECT_TRUE(report.ending.empty()) << report.ending;
+  EXPECT_THAT(failures(report), HasSubstr("a running process is never absent or exited"));
+  EXPECT_THAT(failures(report), HasSubstr("a pid outside 1..2147483647 is absent"));
+}
+
+TEST(PluginsCheck, FindsWhatTheLoaderRefuses) {
+  EXPECT_THAT(failures(check("fault_abi_next")), HasSubstr("upgrade Rollcall"));
+  EXPECT_THAT(failures(check("fault_missing_symbol")),
+              HasSubstr("rollcall_test_symbol_that_nobody_defines"));
+  EXPECT_THAT(failures(check("fault_init_throws")), HasSubstr("init threw"));
+}
+
+TEST(PluginsCheck, FindsSymbolsTooMany) {
+  EXPECT_THAT(failures(check("twin_castor")), HasSubstr("it exports 3 symbols"));
+}
+
+TEST(PluginsCheck, FindsAFileThatCannotBeTrusted) {
+  PluginFolder folder;
+  folder.add("fault_none");
+  PluginFolder::set_mode(folder.library("fault_none"), 0775);
+  const CheckReport report = check_plugin(folder.library("fault_none"), {});
+  EXPECT_FALSE(report.passed());
+  EXPECT_THAT(failures(report), HasSubstr("is writable by the group"));
+}
+
+TEST(PluginsCheck, SaysThatTheProgramCouldNotBeStarted) {
+  const auto report = check_in_child("/nonexistent/regtool", {}, "x.so");
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message, HasSubstr("cannot start /nonexistent/regtool"));
+}
+
+TEST(PluginsCheck, DoesNotBelieveAChildThatReportsNothing) {
+  const auto report = check_in_child("/bin/true", {}, "x.so");
+  ASSERT_TRUE(report);
+  EXPECT_FALSE(report->passed());
+  EXPECT_THAT(report->ending, HasSubstr("exit code 0, before anything of it was tried"));
+}
+
+TEST(PluginsCheck, IsNotHeldUpByAGrandchildThatKeepsThePipeAndEndsIt) {
+  const TempDir temp;
+  const std::string note = (temp / "pid").string();
+  const auto report =
+      check_in_child("/bin/sh", {"-c", "sleep 60 & echo $! > '" + note + "'; exit 7"}, "x.so");
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->ending, HasSubstr("exit code 7"));
+  const pid_t grandchild = std::stoi(slurp(note));
+  EXPECT_TRUE(wait_until([&] {
+    const auto fields = stat_fields(grandchild);
+    return fields.empty() || fields.front() == "Z";
+  }));
+}
+
+TEST(PluginsCheck, WritesAReportThatReadsBack) {
+  CheckReport report;
+  report.file = "/x/\xff.so";
+  report.id = "com.example.x";
+  report.interfaces = {"rollcall.process-probe/1"};
+  report.steps = {{"a rule", CheckOutcome::kPassed, ""},
+                  {"another", CheckOutcome::kSkipped, "why\n\"quoted\""}};
+  report.ending = "it ended";
+  const auto read = parse_check_report(to_json(report));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->file, "/x/\\xff.so");
+  EXPECT_EQ(read->id, report.id);
+  EXPECT_EQ(read->interfaces, report.interfaces);
+  ASSERT_EQ(read->steps.size(), 2U);
+  EXPECT_EQ(read->steps[1].outcome, CheckOutcome::kSkipped);
+  EXPECT_EQ(read->steps[1].text, report.steps[1].text);
+  EXPECT_EQ(read->ending, "it ended");
+}
+
+TEST(PluginsCheck, ReadsNoReportThatIsNone) {
+  for (const char* text : {"", "[]", "{}", R"({"schema":"rollcall.plugin-check/2"})",
+                           R"({"schema":"rollcall.plugin-check/1"})",
+                           R"({"schema":"rollcall.plugin-check/1","interfaces":[],"steps":[1]})"}) {
+    EXPECT_FALSE(parse_check_report(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace rollcall::testing

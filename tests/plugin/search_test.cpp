@@ -1,0 +1,180 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "plugin/search_path.hpp"
+#include "plugin/support.hpp"
+#include "support/process.hpp"
+
+namespace rollcall::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string> paths(const std::vector<loader::SearchFolder>& folders) {
+  std::vector<std::string> all;
+  for (const auto& folder : folders) all.push_back(folder.path);
+  return all;
+}
+
+TEST(SearchPath, IsTheEnvironmentThenTheConfigurationThenRollcallsOwn) {
+  const TempDir temp;
+  fs::create_directories(temp / "lib/rollcall/plugins");
+  const std::string own = fs::canonical(temp / "lib/rollcall/plugins").string();
+  const loader::Surroundings around = {.environment_path = "/a:/b",
+                                       .library_folder = (temp / "lib").string()};
+  const auto folders = loader::search_folders(around, {"/c"}, true, true);
+  EXPECT_THAT(paths(folders), ElementsAre("/a", "/b", "/c", own));
+  EXPECT_TRUE(folders.back().builtin);
+  EXPECT_FALSE(folders.front().builtin);
+}
+
+TEST(SearchPath, NeverMeansTheWorkingDirectoryByAnEmptyEntry) {
+  const loader::Surroundings around = {.environment_path = "::/a::"};
+  EXPECT_THAT(paths(loader::search_folders(around, {}, true, false)), ElementsAre("/a"));
+}
+
+TEST(SearchPath, LeavesTheEnvironmentOutWhereItIsNotWanted) {
+  const loader::Surroundings around = {.environment_path = "/a"};
+  EXPECT_THAT(paths(loader::search_folders(around, {}, false, false)), IsEmpty());
+}
+
+TEST(SearchPath, NamesEachOfRollcallsOwnFoldersOnce) {
+  const TempDir temp;
+  fs::create_directories(temp / "bin");
+  fs::create_directories(temp / "lib/rollcall/plugins");
+  const loader::Surroundings around = {
+      .library_folder = (temp / "lib").string(),
+      .program_folder = (temp / "bin").string(),
+      .installed_folder = (temp / "lib/rollcall/plugins").string()};
+  EXPECT_EQ(loader::builtin_folders(around).size(), 1U);
+}
+
+TEST(Search, ListsTheSecondOfOneIdAsShadowed) {
+  PluginFolder first;
+  PluginFolder second;
+  first.add("fault_none");
+  second.add("fault_none");
+  Host::Options options = quiet_options();
+  options.plugin_dirs = {first.path(), second.path()};
+  const auto infos = open_host(std::move(options))->plugins(true);
+  ASSERT_EQ(infos.size(), 2U);
+  EXPECT_EQ(infos[0].state, PluginState::kLoaded);
+  EXPECT_EQ(infos[1].state, PluginState::kShadowed);
+  EXPECT_THAT(infos[1].reason, HasSubstr(infos[0].file + " has the same id and comes first"));
+}
+
+TEST(Search, TakesOneFileThatIsNamedTwiceForOnePlugin) {
+  PluginFolder folder;
+  folder.add("fault_none");
+  Host::Options options = quiet_options();
+  options.plugin_files = {folder.library("fault_none"), folder.library("fault_none")};
+  options.plugin_dirs = {folder.path(), folder.path() + "/"};
+  EXPECT_EQ(open_host(std::move(options))->plugins(true).size(), 1U);
+}
+
+TEST(Search, RefusesARollcallIdOutsideOfRollcallsOwnFolder) {
+  PluginFolder folder;
+  folder.add("fault_none");
+  std::string manifest = slurp(folder.manifest("fault_none"));
+  manifest.replace(manifest.find("com.example.fault.none"), 22, "rollcall.a2a_door");
+  std::ofstream(folder.manifest("fault_none")) << manifest;
+  const PluginInfo info = only_plugin(folder);
+  EXPECT_EQ(info.state, PluginState::kRefused);
+  EXPECT_THAT(info.reason, HasSubstr("ids that begin with \"rollcall.\" are for the plugins in"));
+}
+
+TEST(Search, IsInByteOrderWithinAFolder) {
+  PluginFolder folder;
+  folder.add("twin_pollux");
+  folder.add("fault_none");
+  folder.add("twin_castor");
+  std::vector<std::string> ids;
+  for (const auto& info : open_host(folder)->plugins()) ids.push_back(info.id);
+  EXPECT_THAT(ids,
+              ElementsAre("com.example.fault.none", "com.example.castor", "com.example.pollux"));
+}
+
+TEST(Search, ReadsManifestsAndLoadsNothing) {
+  PluginFolder folder;
+  folder.add("fault_static_exits");  // loading it would end this process
+  const auto infos = open_host(folder)->plugins();
+  ASSERT_EQ(infos.size(), 1U);
+  EXPECT_EQ(infos.front().state, PluginState::kAvailable);
+  EXPECT_EQ(infos.front().vendor, "Rollcall tests");
+}
+
+TEST(Search, SaysThatALibraryHasNoManifest) {
+  PluginFolder folder;
+  folder.add("fault_none");
+  fs::remove(folder.manifest("fault_none"));
+  const PluginInfo info = only_plugin(folder);
+  EXPECT_EQ(info.state, PluginState::kRefused);
+  EXPECT_THAT(info.reason, HasSubstr("no manifest fault_none.rollcall.json beside it"));
+}
+
+TEST(Search, SaysThatAManifestHasNoLibrary) {
+  PluginFolder folder;
+  folder.add("fault_none");
+  fs::remove(folder.library("fault_none"));
+  const PluginInfo info = only_plugin(folder);
+  EXPECT_EQ(info.state, PluginState::kRefused);
+  EXPECT_THAT(info.reason, HasSubstr("cannot find " + folder.library("fault_none")));
+}
+
+TEST(Search, SaysThatAConfiguredFolderIsMissing) {
+  Host::Options options = quiet_options();
+  options.plugin_dirs = {"/nonexistent/rollcall"};
+  const auto infos = open_host(std::move(options))->plugins();
+  ASSERT_EQ(infos.size(), 1U);
+  EXPECT_THAT(infos.front().reason, HasSubstr("cannot find the folder /nonexistent/rollcall"));
+}
+
+// Changes the working directory and the environment, so it does so in a child.
+TEST(Search, LooksNeitherInTheWorkingDirectoryNorOnTheLoadersPath) {
+  PluginFolder folder;
+  folder.add("fault_none");
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::setenv("LD_LIBRARY_PATH", folder.path().c_str(), 1);
+    ::setenv("ROLLCALL_PLUGIN_PATH", ":.:", 1);
+    if (::chdir(folder.path().c_str()) != 0) ::_exit(2);
+    Host::Options options;
+    options.use_builtin_dir = false;
+    options.plugin_files = {"fault_none.so"};
+    auto host = Host::open(std::move(options));
+    if (!host) ::_exit(3);
+    for (const auto& info : (*host)->plugins(true)) {
+      if (info.state != PluginState::kRefused) ::_exit(4);
+    }
+    ::_exit((*host)->probe("com.example.fault.none") ? 5 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Twins, SeeTheirOwnHelpersAndGlobals) {
+  PluginFolder folder;
+  folder.add("twin_castor");
+  folder.add("twin_pollux");
+  const auto host = open_host(folder);
+  for (const std::string name : {"castor", "pollux", "castor"}) {
+    const auto probe = host->probe("com.example." + name);
+    ASSERT_TRUE(probe) << probe.error().message;
+    const Ask ask{.pid = 7, .wants = kWantStartToken};
+    Observation out;
+    ASSERT_TRUE((*probe)->observe({&ask, 1}, {&out, 1}, {}));
+    EXPECT_EQ(out.start_token.view(), name);
+  }
+}
+
+}  // namespace
+}  // namespace rollcall::testing
