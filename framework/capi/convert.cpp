@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "core/shown_url.hpp"
 #include "core/text.hpp"
 
 namespace rollcall::capi {
@@ -106,7 +107,7 @@ std::int32_t show(const SessionView& view, std::int64_t now_unix_ns,
   const std::string name = text::to_utf8(view.record.name);
   const std::string version = text::to_utf8(view.record.version);
   const std::string workdir = text::to_utf8(view.record.workdir);
-  const std::string url = text::to_utf8(view.record.url.value_or(""));
+  const std::string url = text::to_utf8(shown_url(view.record.url.value_or("")));
   const std::string code(to_text(view.finding.reason));
   const std::string reason = text::to_utf8(view.finding.text);
   rollcall_session session{};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/rfc3339.hpp"
+#include "core/shown_url.hpp"
 #include "core/text.hpp"
 #include "doors/gate.hpp"
 #include "rollcall/registry.hpp"
@@ -99,7 +100,8 @@ std::string door_read(const DoorReading& door) {
 
 ExplainLine door_line(const SessionView& view) {
   if (!view.record.has_door()) return {"3 door", "none", "-", "-", "layers 1 and 2 decide alone"};
-  const std::string recorded = fmt::format("{} {}", door_kind(view.record), part(view.record.url));
+  const std::string url = view.record.url ? shown_url(*view.record.url) : std::string();
+  const std::string recorded = fmt::format("{} {}", or_dash(door_kind(view.record)), or_dash(url));
   if (!view.door) {
     const bool alive = view.process.state == ProcessState::kAlive;
     const bool suspended = view.read.suspended.value_or(false);

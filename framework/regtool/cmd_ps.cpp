@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/rfc3339.hpp"
+#include "core/shown_url.hpp"
 #include "doors/gate.hpp"
 #include "regtool/commands.hpp"
 #include "regtool/json.hpp"
@@ -19,7 +20,7 @@ SessionRow row_of(const Record& record) {
   row.name = record.name;
   row.version = record.version;
   row.pid = record.process.pid;
-  if (record.url) row.url = strip_url(*record.url);
+  if (record.url) row.url = shown_url(*record.url);
   row.door = format_door(record);
   if (record.has_door()) row.door_kind = std::string(door_kind(record));
   row.workdir = record.workdir;

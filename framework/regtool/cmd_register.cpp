@@ -4,6 +4,7 @@
 
 #include "core/rfc3339.hpp"
 #include "core/secret.hpp"
+#include "core/shown_url.hpp"
 #include "regtool/commands.hpp"
 #include "regtool/json.hpp"
 #include "regtool/ps_view.hpp"
@@ -38,8 +39,8 @@ Outcome<void> add_door(Record& record, const RegisterCommand& command, const Con
   if (command.url) {
     const auto address = parse_door_url(*command.url, config.allow_hosts);
     if (!address) {
-      return refusal(fmt::format("--url {}: {}", strip_url(*command.url), address.error().text),
-                     strip_url(*command.url));
+      return refusal(fmt::format("--url {}: {}", shown_url(*command.url), address.error().text),
+                     shown_url(*command.url));
     }
     record.url = command.url;
   }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/shown_url.hpp"
 #include "doors/gate.hpp"
 #include "regtool/commands.hpp"
 #include "regtool/json.hpp"
@@ -183,7 +184,7 @@ std::string_view shown_value(const std::string& key, const std::string& value) {
 void write_record_json(JsonWriter& json, const Record& record) {
   const ProcessIdentity& process = record.process;
   json.key("record").begin_object().text("session_id", record.session_id);
-  json.text_or_null("url", record.url ? std::optional(strip_url(*record.url)) : std::nullopt);
+  json.text_or_null("url", record.url ? std::optional(shown_url(*record.url)) : std::nullopt);
   json.integer("pid", process.pid).text("process_start", process.start_token);
   json.text("name", record.name).text("version", record.version);
   json.text("workdir", record.workdir).boolean("outlives_launcher", record.outlives_launcher);

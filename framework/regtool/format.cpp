@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/shown_url.hpp"
+
 namespace rollcall::regtool {
 namespace {
 
@@ -29,23 +31,8 @@ std::string format_name(std::string_view name, std::string_view version) {
   return version.empty() ? std::string(name) : fmt::format("{}@{}", name, version);
 }
 
-std::string strip_url(std::string_view url) {
-  std::string_view scheme;
-  const std::size_t mark = url.find("://");
-  if (mark != std::string_view::npos) {
-    scheme = url.substr(0, mark + 3);
-    url.remove_prefix(mark + 3);
-  }
-  url = url.substr(0, url.find_first_of("/?#\\"));
-  const std::size_t at = url.rfind('@');
-  if (at != std::string_view::npos) url.remove_prefix(at + 1);
-  // An '@' in what was taken for the scheme makes it userinfo as well.
-  if (scheme.find('@') != std::string_view::npos) scheme = {};
-  return std::string(scheme).append(url);
-}
-
 std::string format_door(const Record& record) {
-  if (record.url) return strip_url(*record.url);
+  if (record.url) return shown_url(*record.url);
   if (!record.door) return "-";
   if (record.door->kind == "unix") {
     for (const auto& [key, value] : record.door->settings) {

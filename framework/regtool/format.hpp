@@ -16,10 +16,8 @@ namespace rollcall::regtool {
 // "name@version", "name" without a version, "-" without a name.
 [[nodiscard]] std::string format_name(std::string_view name, std::string_view version);
 
-// A url without userinfo, path, query and fragment; only ever made shorter.
-[[nodiscard]] std::string strip_url(std::string_view url);
-
-// The door column: the stripped url; else the kind of door, with the path of a "unix" one; else
+// The door column: the url as it may be shown; else the kind of door, with the path of a "unix"
+// one; else
 // "-".
 [[nodiscard]] std::string format_door(const Record& record);
 

@@ -405,12 +405,17 @@ Detachment::~Detachment() { close_quietly(fd_); }
 
 namespace {
 
-// Everything of ours that the detached process must let go of.
-void leave_terminal(int output) {
+// Lets go of everything that the launching process gave us: its terminal, and every descriptor but
+// `kept`, since whoever reads the other end would wait for us.
+void leave_launcher(int output, int kept) {
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   dup2(nothing, STDIN_FILENO);
   dup2(output >= 0 ? output : nothing, STDOUT_FILENO);
   dup2(output >= 0 ? output : nothing, STDERR_FILENO);
+#if defined(__linux__)
+  if (kept > 3) (void)close_range(3, static_cast<unsigned>(kept) - 1, 0);
+  (void)close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);
+#endif
 }
 
 std::string packed(const Readiness& readiness) {
@@ -466,9 +471,7 @@ Result<Detachment> Detachment::detach(const std::optional<std::string>& log_file
     setsid();
     const pid_t detached = fork();
     if (detached != 0) _exit(detached < 0 ? 1 : 0);
-    leave_terminal(output);
-    close_quietly(output);
-    close(word[0]);
+    leave_launcher(output, word[1]);
     return Detachment(false, word[1]);
   }
   const int code = errno;

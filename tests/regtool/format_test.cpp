@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "core/shown_url.hpp"
+
 namespace rollcall::regtool {
 namespace {
 
@@ -26,15 +28,15 @@ TEST(FormatName, JoinsNameAndVersion) {
   EXPECT_EQ(format_name("", ""), "-");
 }
 
-TEST(StripUrl, KeepsOnlySchemeHostAndPort) {
-  EXPECT_EQ(strip_url("127.0.0.1:80"), "127.0.0.1:80");
-  EXPECT_EQ(strip_url("http://127.0.0.1:80"), "http://127.0.0.1:80");
-  EXPECT_EQ(strip_url("http://user:pass@127.0.0.1:80/p?token=x#f"), "http://127.0.0.1:80");
-  EXPECT_EQ(strip_url("user:secret@127.0.0.1:80"), "127.0.0.1:80");
-  EXPECT_EQ(strip_url("127.0.0.1:80?token=secret"), "127.0.0.1:80");
-  EXPECT_EQ(strip_url("http://a@b@c:1"), "http://c:1");
-  EXPECT_EQ(strip_url("secret@x://c:1"), "c:1");
-  EXPECT_EQ(strip_url("http://a\\secret@b"), "http://a");
+TEST(ShownUrl, KeepsOnlySchemeHostAndPort) {
+  EXPECT_EQ(shown_url("127.0.0.1:80"), "127.0.0.1:80");
+  EXPECT_EQ(shown_url("http://127.0.0.1:80"), "http://127.0.0.1:80");
+  EXPECT_EQ(shown_url("http://user:pass@127.0.0.1:80/p?token=x#f"), "http://127.0.0.1:80");
+  EXPECT_EQ(shown_url("user:secret@127.0.0.1:80"), "127.0.0.1:80");
+  EXPECT_EQ(shown_url("127.0.0.1:80?token=secret"), "127.0.0.1:80");
+  EXPECT_EQ(shown_url("http://a@b@c:1"), "http://c:1");
+  EXPECT_EQ(shown_url("secret@x://c:1"), "c:1");
+  EXPECT_EQ(shown_url("http://a\\secret@b"), "http://a");
 }
 
 TEST(FormatDoor, NamesUrlKindOrNothing) {
