@@ -113,6 +113,10 @@ Result<std::vector<StoredRecord>> FileStore::list(const Call& call) {
   });
   if (!looked) return tl::unexpected(looked.error());
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return b < a; });
+  // A directory that is written to while it is read may show a name twice.
+  found.erase(std::unique(found.begin(), found.end(),
+                          [](const auto& a, const auto& b) { return a.first == b.first; }),
+              found.end());
   records.reserve(found.size());
   for (const auto& [id, kind] : found) {
     if (auto going = check_call(*impl_->options.clock, call); !going) {
