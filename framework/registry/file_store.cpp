@@ -214,7 +214,7 @@ Status FileStore::remove_if(std::string_view name, std::string_view version, con
     impl_->put_back(*change, aside->name, aside->file);
     return removed;
   }
-  impl_->remove_control_with(*change, name, aside->content.stamp);
+  impl_->remove_control_with(*change, name);
   return {};
 }
 

@@ -67,7 +67,7 @@ Status FileStore::archive_gone(const StoredRecord& judged, const Record& record,
     impl_->put_back(*change, aside->name, file);
     return done;
   }
-  impl_->remove_control_with(*change, judged.name, aside->content.stamp);
+  impl_->remove_control_with(*change, judged.name);
   const std::int64_t now = impl_->options.clock->monotonic_ns();
   const std::lock_guard guard(impl_->mutex);
   if (!impl_->gone_swept_ns || now - *impl_->gone_swept_ns >= kSweepEveryNs) {

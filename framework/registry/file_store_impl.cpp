@@ -16,7 +16,6 @@ namespace rollcall {
 namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 bool same_file(const core::FileContent& a, const core::FileContent& b) {
   return a.stamp.device == b.stamp.device && a.stamp.inode == b.stamp.inode && a.bytes == b.bytes;
@@ -187,16 +186,10 @@ void FileStore::Impl::recover(const Change& change) const {
   }
 }
 
-void FileStore::Impl::remove_control_with(const Change& change, std::string_view id,
-                                          const core::FileStamp& record) const {
+void FileStore::Impl::remove_control_with(const Change& change, std::string_view id) const {
   const std::string file = file_name(id, kControlSuffix);
   const auto control = change.running.stat(file);
   if (!control || control->kind == core::FileKind::kDirectory) return;
-  // A token is written before its record. One that is younger than the record, by less than a
-  // minute, may be that of a session which is about to register under the same id.
-  constexpr std::int64_t kGraceNs = 60 * kNsPerSecond;
-  const bool younger = control->modified_ns > record.modified_ns;
-  if (younger && now_unix_ns() - control->modified_ns < kGraceNs) return;
   static_cast<void>(change.running.remove(file));
 }
 

@@ -80,9 +80,10 @@ class FileStore::Impl {
   // Puts back what a killed process had taken aside.
   void recover(const Change& change) const;
 
-  // Removes <id>.control along with the record, of which this was the stamp.
-  void remove_control_with(const Change& change, std::string_view id,
-                           const core::FileStamp& record) const;
+  // Removes <id>.control along with a record that was just removed. Who registers under the same id
+  // at this moment has written a token before its record; its record then finds the old one gone
+  // (kNotFound, kConflict), and its registration begins anew or fails.
+  void remove_control_with(const Change& change, std::string_view id) const;
 
   [[nodiscard]] Status move_to_quarantine(const Change& change, std::string_view from,
                                           std::string_view file, std::string* moved_to) const;
