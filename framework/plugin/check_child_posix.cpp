@@ -137,7 +137,8 @@ void wait_for(Child& child, std::int64_t deadline_ns) {
   // What it started ends with it. It is not reaped yet, so the group's number is still its own;
   // where the host ignores SIGCHLD it may not be, and nothing is signalled.
   if (exited) ::kill(-child.pid, SIGKILL);
-  ::waitpid(child.pid, &child.status, 0);
+  while (::waitpid(child.pid, &child.status, 0) < 0 && errno == EINTR) {
+  }
 }
 
 std::string last_progress(const std::string& output) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -66,7 +67,16 @@ void collect_symbols(std::string_view bytes, const ElfW(Shdr) & table, const Elf
 }  // namespace
 
 Result<SharedLibrary> SharedLibrary::load(const std::string& path) {
-  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* handle = nullptr;
+  // What a static constructor throws mostly ends the process inside dlopen. Where it comes through,
+  // it is at least told; the linker's lock may stay with this thread.
+  try {
+    handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  } catch (const std::exception& thrown) {
+    return fail(ErrorCode::kCorrupt, fmt::format("a static constructor threw: {}", thrown.what()));
+  } catch (...) {
+    return fail(ErrorCode::kCorrupt, "a static constructor threw no std::exception");
+  }
   if (handle == nullptr) return fail(ErrorCode::kCorrupt, linker_reason(path));
   return SharedLibrary(handle);
 }

@@ -12,8 +12,13 @@ int check_here(Context& context, const PluginsCheckCommand& command) {
   CheckOptions options;
   options.accept_untrusted = context.options().trust_plugins;
   options.write_store = command.write_store;
+  // What is about to be tried is out before it is tried: it may be the last thing that is heard.
+  options.progress = [&context](std::string_view rule) {
+    context.out().raw(check_progress_line(rule));
+    (void)context.out().flush();
+  };
   const CheckReport report = check_plugin(command.file, options);
-  context.out().raw(to_json(report) + "\n");
+  context.out().raw("\n" + to_json(report) + "\n");
   return report.passed() ? kExitYes : kExitNo;
 }
 

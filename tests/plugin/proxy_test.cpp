@@ -475,11 +475,11 @@ DoorReading ask_door(const rollcall_entry& entry, const std::string& what, int* 
   return reading;
 }
 
-TEST(Door, ThatIsNeverAnsweredIsAReadTimeout) {
+TEST(Door, ThatIsNeverAnsweredIsLeftUnjudged) {
   for (const char* what : {"never", "wild item"}) {
     const DoorReading reading = ask_door(kOddDoor, what);
     EXPECT_FALSE(reading.answered);
-    EXPECT_EQ(reading.reason, Reason::kReadTimeout);
+    EXPECT_EQ(reading.reason, Reason::kUnverified);
     EXPECT_THAT(reading.detail, HasSubstr("gave no answer for this door"));
     EXPECT_EQ(reading.plugin, "rollcall.odd");
   }
