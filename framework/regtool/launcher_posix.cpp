@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -275,10 +276,35 @@ struct GatedChild::State {
   int gate = -1;
   int report = -1;
   Terminal terminal;
+  std::optional<int> exit_code;  // it ended before attend()
 
+  int await_exec();
   void follow_stop();
   void go_on();
 };
+
+// 0: exec closed the pipe, or the child ended before. Else the errno of exec. Meanwhile the child
+// may be stopped as well as later.
+int GatedChild::State::await_exec() {
+  constexpr int kLookAgainMs = 50;
+  for (;;) {
+    pollfd polled{report, POLLIN, 0};
+    if (poll(&polled, 1, kLookAgainMs) > 0) {
+      int code = 0;
+      const ssize_t got = read(report, &code, sizeof code);
+      if (got < 0 && errno == EINTR) continue;
+      return got == sizeof code ? code : 0;
+    }
+    int status = 0;
+    if (waitpid(pid, &status, WNOHANG | WUNTRACED) != pid) continue;
+    if (WIFSTOPPED(status)) {
+      follow_stop();
+    } else {
+      ended = true;
+      exit_code = exit_code_of(status);
+    }
+  }
+}
 
 // The command stopped: the terminal comes back, whoever shares our group stops as if the key had
 // been theirs, and so do we, until somebody wakes us or the command goes on.
@@ -354,15 +380,11 @@ Outcome<void> GatedChild::release(bool recorded) {
   state.released = true;
   (void)!write(state.gate, &word, 1);
   close_quietly(state.gate);
-  int code = 0;
-  ssize_t got = 0;
-  do {
-    got = read(state.report, &code, sizeof code);
-  } while (got < 0 && errno == EINTR);
+  const int code = state.await_exec();
   close_quietly(state.report);
-  if (got == 0) return {};  // closed by exec, or it was ended before: attend() tells how
+  if (code == 0) return {};
   state.terminal.take_back(state.pid);
-  while (waitpid(state.pid, nullptr, 0) < 0 && errno == EINTR) {
+  while (!state.ended && waitpid(state.pid, nullptr, 0) < 0 && errno == EINTR) {
   }
   state.ended = true;
   return cannot_run(state.plan.texts.front(), code);
@@ -370,6 +392,10 @@ Outcome<void> GatedChild::release(bool recorded) {
 
 int GatedChild::attend() {
   State& state = *state_;
+  if (state.exit_code) {
+    state.terminal.take_back(state.pid);
+    return *state.exit_code;
+  }
   const bool ignore_hangup = state.plan.keep_hangup_ignored;
   const sigset_t held = held_signals();
   for (;;) {

@@ -125,10 +125,9 @@ Outcome<std::string> resolve_session_name(const SessionName& name,
   const auto exact = matches(candidates, [&](std::string_view id) { return id == name.text; });
   if (!exact.empty()) return answer_for(exact.front(), name);
   if (name.text.size() < kShortestSuffix) {
-    return usage_failure(
-        fmt::format("no session has the id {0}, and the end of an id needs at least {1} characters",
-                    name.text, kShortestSuffix),
-        name.text);
+    return not_found(fmt::format("no session {}; the end of an id needs at least {} characters",
+                                 name.text, kShortestSuffix),
+                     name);
   }
   const auto found =
       matches(candidates, [&](std::string_view id) { return ends_with_any_case(id, name.text); });

@@ -42,9 +42,9 @@ struct NameCandidates {
 };
 
 // The full id that `name` means. Failures: session_not_found (exit 1; with the pruned record's
-// reason where there is one), ambiguous (exit 2, listing the matches), usage (a suffix that is too
-// short), unreadable (exit 5: the file of that name is no record). A suffix is compared without
-// regard to case, over sessions, pruned ones and unreadable ones alike. Pure.
+// reason where there is one), ambiguous (exit 2, listing the matches), unreadable (exit 5: the file
+// of that name is no record). Fewer than four characters name a full id only. A suffix is compared
+// without regard to case, over sessions, pruned ones and unreadable ones alike. Pure.
 [[nodiscard]] Outcome<std::string> resolve_session_name(const SessionName& name,
                                                         const NameCandidates& candidates);
 

@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "regtool/regtool_fixture.hpp"
+
+namespace rollcall::regtool {
+namespace {
+
+class Register : public RegtoolTest {
+ protected:
+  std::vector<std::string> words(const std::string& id, pid_t pid,
+                                 std::vector<std::string> more = {}) const {
+    std::vector<std::string> all = {"register", "--session", id, "--pid", std::to_string(pid)};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+};
+
+TEST_F(Register, RecordsARunningProcess) {
+  const Child child = Child::sleeper();
+  const Ran ran = run(words("s-1", child.pid(), {"--label", "a=b", "--json"}));
+  EXPECT_EQ(ran.code(), 0);
+  EXPECT_EQ(string_at(parse_json(ran.out), "start_token"), testing::start_token_of(child.pid()));
+  const auto json = parse_json(run({"show", "s-1", "--json"}).out);
+  EXPECT_EQ(string_at(json, "verdict"), "live");
+  EXPECT_EQ(string_at(json, "record.name"), "sleep");
+  EXPECT_EQ(string_at(json, "record.workdir"), std::filesystem::current_path().string());
+  EXPECT_EQ(string_at(json, "record.process_start"), testing::start_token_of(child.pid()));
+  EXPECT_TRUE(at(json, "record.url").IsNull());
+  struct stat info {};
+  ASSERT_EQ(::stat(record_path("s-1").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777U, 0600U);
+  ASSERT_EQ(::stat((home_ + "/running").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777U, 0700U);
+}
+
+TEST_F(Register, RefusesAPidThatNobodyHolds) {
+  const Ran ran = run(words("s-1", testing::free_pid(), {"--json"}));
+  EXPECT_EQ(ran.code(), 4);
+  EXPECT_EQ(string_at(parse_json(ran.out), "error.code"), "no_process");
+  EXPECT_FALSE(has_record("s-1"));
+}
+
+TEST_F(Register, RefusesAZombie) {
+  const Child zombie = Child::zombie();
+  EXPECT_EQ(run(words("s-1", zombie.pid())).code(), 4);
+}
+
+TEST_F(Register, RefusesAnotherProcessThanExpected) {
+  const Child child = Child::sleeper();
+  const std::string token = testing::start_token_of(child.pid());
+  EXPECT_EQ(run(words("s-1", child.pid(), {"--expect-start", token + "0"})).code(), 4);
+  EXPECT_FALSE(has_record("s-1"));
+  EXPECT_EQ(run(words("s-1", child.pid(), {"--expect-start", token})).code(), 0);
+}
+
+TEST_F(Register, RefusesADoorThatIsNotOnLoopback) {
+  const Child child = Child::sleeper();
+  for (const char* url : {"http://localhost:80@evil.example/", "http://127.0.0.1@evil.example/",
+                          "http://localhost.evil.example/", "http://127.0.0.1.evil.example:80",
+                          "localhostile:80", "http://user@127.0.0.1:80/", "10.0.0.1:80",
+                          "0.0.0.0:80", "https://127.0.0.1:80", "127.0.0.1", "nonsense", ""}) {
+    const Ran ran = run(words("s-1", child.pid(), {"--url", url}));
+    EXPECT_EQ(ran.code(), 4) << url;
+    EXPECT_FALSE(has_record("s-1")) << url;
+  }
+}
+
+TEST_F(Register, TakesATokenFromAFileOrStandardInputAndNeverShowsIt) {
+  const Child child = Child::sleeper();
+  const std::string file = dir_.write("token", "tok-from-file\n").string();
+  const Ran by_file =
+      run(words("s-1", child.pid(), {"--url", "127.0.0.1:9", "--token-file", file}));
+  EXPECT_EQ(by_file.code(), 0) << by_file.err;
+  const Ran by_input = run(words("s-2", child.pid(), {"--url", "127.0.0.1:9", "--token-file", "-"}),
+                           "tok-from-stdin\n");
+  EXPECT_EQ(by_input.code(), 0) << by_input.err;
+  EXPECT_NE(testing::slurp(record_path("s-1")).find("\"tok-from-file\""), std::string::npos);
+  EXPECT_NE(testing::slurp(record_path("s-2")).find("\"tok-from-stdin\""), std::string::npos);
+  for (const Ran* ran : {&by_file, &by_input}) {
+    EXPECT_EQ((ran->out + ran->err).find("tok-"), std::string::npos);
+  }
+}
+
+TEST_F(Register, RefusesATokenThatCouldInjectAHeader) {
+  const Child child = Child::sleeper();
+  for (const char* token : {"a b", "a\r\nX: y", "", "\n", "t\xc3\xa9"}) {
+    const Ran ran = run(words("s-1", child.pid(), {"--url", "127.0.0.1:9", "--token-file", "-"}),
+                        std::string(token) + "\n");
+    EXPECT_EQ(ran.code(), 2) << token;
+    EXPECT_FALSE(has_record("s-1"));
+  }
+  EXPECT_EQ(run(words("s-1", child.pid(), {"--url", "127.0.0.1:9", "--token-file", "/nonexistent"}))
+                .code(),
+            5);
+  EXPECT_EQ(run(words("s-1", child.pid(), {"--door", "unix", "--door-set", "token=x"})).code(), 4);
+}
+
+TEST_F(Register, RefusesAnIdThatIsTakenUnlessAskedToReplace) {
+  const Child one = Child::sleeper();
+  const Child two = Child::sleeper();
+  ASSERT_EQ(run(words("s-1", one.pid())).code(), 0);
+  const Ran again = run(words("s-1", two.pid(), {"--json"}));
+  EXPECT_EQ(again.code(), 4);
+  EXPECT_EQ(string_at(parse_json(again.out), "error.code"), "already_registered");
+  EXPECT_EQ(run(words("S-1", two.pid())).code(), 4);  // the same file where case does not count
+  EXPECT_EQ(run(words("s-1", two.pid(), {"--replace"})).code(), 0);
+  EXPECT_EQ(number_at(parse_json(run({"show", "s-1", "--json"}).out), "record.pid"), two.pid());
+}
+
+TEST_F(Register, ReplacesWhatIsGone) {
+  put_record("s-1", record("s-1", testing::free_pid(), "1"));
+  const Child child = Child::sleeper();
+  EXPECT_EQ(run(words("s-1", child.pid())).code(), 0);
+}
+
+TEST_F(Register, RecordsADoorOfAnotherKind) {
+  const Child child = Child::sleeper();
+  ASSERT_EQ(
+      run(words("s-1", child.pid(), {"--door", "unix", "--door-set", "path=/nonexistent"})).code(),
+      0);
+  const auto json = parse_json(run({"show", "s-1", "--json"}).out);
+  EXPECT_EQ(string_at(json, "record.door.kind"), "unix");
+  EXPECT_EQ(string_at(json, "record.door.path"), "/nonexistent");
+  EXPECT_EQ(string_at(json, "verdict"), "unreachable");
+  ASSERT_EQ(run(words("s-2", child.pid(), {"--door", "org.example.none"})).code(), 0);
+  EXPECT_EQ(string_at(parse_json(run({"verify", "s-2", "--json"}).out), "door.outcome"),
+            "no-plugin");
+}
+
+TEST_F(Register, LeavesNoDescriptorToAChildThatRegistersAgain) {
+  // The session registers itself, runs a child, and is killed: the id is free at once.
+  Child shell = Child::exec({"sh", "-c",
+                             "export ROLLCALL_HOME=" + home_ + "; " + program() +
+                                 " register --session s-1 --pid $$ > /dev/null; "
+                                 "sleep 60 & echo $! > " +
+                                 (dir_ / "sleep").string() + "; wait"});
+  ASSERT_TRUE(
+      wait_until([&] { return has_record("s-1") && !testing::slurp(dir_ / "sleep").empty(); }));
+  const pid_t sleeper = std::atoi(testing::slurp(dir_ / "sleep").c_str());
+  const std::string folder = "/proc/" + std::to_string(sleeper) + "/fd";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const auto target = std::filesystem::read_symlink(entry, error).string();
+    EXPECT_EQ(target.find(home_), std::string::npos) << target;
+  }
+  shell.signal(SIGKILL);
+  shell.wait();
+  const Child other = Child::sleeper();
+  EXPECT_EQ(run(words("s-1", other.pid())).code(), 0);
+  ::kill(sleeper, SIGKILL);
+}
+
+}  // namespace
+}  // namespace rollcall::regtool
