@@ -69,9 +69,11 @@ void collect_symbols(std::string_view bytes, const ElfW(Shdr) & table, const Elf
 Result<SharedLibrary> SharedLibrary::load(const std::string& path) {
   void* handle = nullptr;
   // What a static constructor throws mostly ends the process inside dlopen. Where it comes through,
-  // it is at least told; the linker's lock may stay with this thread.
+  // it is at least told; the linker's lock may stay with this thread. dlopen is declared not to
+  // throw, so only a pointer that the compiler cannot see through is guarded.
+  void* (*volatile open)(const char*, int) = &::dlopen;
   try {
-    handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    handle = open(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   } catch (const std::exception& thrown) {
     return fail(ErrorCode::kCorrupt, fmt::format("a static constructor threw: {}", thrown.what()));
   } catch (...) {
