@@ -86,8 +86,10 @@ class Handler final : public Poco::Net::HTTPRequestHandler {
   void handleRequest(Poco::Net::HTTPServerRequest& request,
                      Poco::Net::HTTPServerResponse& response) override {
     try {
-      const DoorRequest read = read_request(request);
-      write_response(read, doors::answer_request(facts_, read), response);
+      DoorRequest read = read_request(request);
+      const DoorResponse answer = doors::answer_request(facts_, read);
+      for (std::string& given : read.authorizations) core::wipe(given);
+      write_response(read, answer, response);
     } catch (const Poco::Exception&) {  // the peer went away or used up its time: nothing to say
       response.setKeepAlive(false);
     }
