@@ -1,0 +1,87 @@
+# bash completion for regtool
+_regtool() {
+  local cur prev command="" sub="" word i
+  cur=${COMP_WORDS[COMP_CWORD]}
+  prev=${COMP_WORDS[COMP_CWORD - 1]}
+  local commands="ps show verify run register forget stop kill wait prune plugins doctor"
+  local globals="--home --user --plugin --trust-plugins --verbose --json --quiet --no-color --help"
+  local globals_with_value=" --home --user --plugin "
+
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=${COMP_WORDS[i]}
+    if [[ $globals_with_value == *" $word "* ]]; then
+      ((i++))
+    elif [[ $command == run && $word == -- ]]; then
+      # From here on it is another command's line.
+      if declare -F _command_offset >/dev/null; then _command_offset $((i + 1)); fi
+      return
+    elif [[ $word != -* && -z $command ]]; then
+      command=$word
+    elif [[ $word != -* && $command == plugins && -z $sub ]]; then
+      sub=$word
+    fi
+  done
+
+  _regtool_sessions() {
+    local -a home=()
+    local j
+    for ((j = 1; j < COMP_CWORD - 1; j++)); do
+      [[ ${COMP_WORDS[j]} == --home ]] && home=(--home "${COMP_WORDS[j + 1]}")
+    done
+    mapfile -t COMPREPLY < <(compgen -W \
+      "$(command regtool --quiet "${home[@]}" ps --no-probe --no-prune -q 2>/dev/null)" -- "$cur")
+  }
+
+  case $prev in
+    --home | --workdir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
+    --plugin | --token-file | --log) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+    --user) mapfile -t COMPREPLY < <(compgen -u -- "$cur"); return ;;
+    --signal | -s)
+      mapfile -t COMPREPLY < <(compgen -W "TERM INT HUP QUIT KILL USR1 USR2 CONT STOP" -- "$cur")
+      return ;;
+    --door) mapfile -t COMPREPLY < <(compgen -W "a2a http tcp unix" -- "$cur"); return ;;
+    --sort)
+      mapfile -t COMPREPLY < <(compgen -W "session name version status detached uptime pid door \
+        url workdir code reason" -- "$cur")
+      return ;;
+    --filter | -f)
+      compopt -o nospace
+      mapfile -t COMPREPLY < <(compgen -W "name= id= status=live status=alive status=unreachable \
+        status=gone label= version= pid= detached=yes detached=no workdir= kind= url=" -- "$cur")
+      return ;;
+    --session | --name | --version | --label | -l | --pid | --url | --door-set | --expect-start | \
+      --timeout | --after | --total | --format | --undo)
+      return ;;
+  esac
+
+  local options=""
+  case $command in
+    "") mapfile -t COMPREPLY < <(compgen -W "$commands $globals --version" -- "$cur"); return ;;
+    ps) options="--wide --all --no-prune --no-probe --ids --gone --filter --sort --format --timeout" ;;
+    show) options="--timeout" ;;
+    verify) options="--explain --timeout" ;;
+    wait) options="--timeout" ;;
+    stop) options="--force --after --total" ;;
+    kill) options="--signal --total" ;;
+    forget) options="--force" ;;
+    prune) options="--dry-run --undo" ;;
+    run) options="--session --name --version --workdir --label --detach --log --no-door --auth --" ;;
+    register) options="--session --pid --url --name --version --workdir --door --door-set \
+      --token-file --label --expect-start --replace" ;;
+    plugins)
+      if [[ -z $sub ]]; then
+        options="list check"
+      elif [[ $sub == check && $cur != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        return
+      else
+        options="--write-store"
+      fi ;;
+  esac
+  case $command in
+    show | verify | wait | stop | kill | forget)
+      if [[ $cur != -* ]]; then _regtool_sessions; return; fi ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$options $globals" -- "$cur")
+}
+complete -F _regtool regtool

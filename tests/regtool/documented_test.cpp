@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "regtool/options.hpp"
+#include "support/temp_dir.hpp"
+
+namespace rollcall::regtool {
+namespace {
+
+const std::vector<std::vector<std::string>>& helps() {
+  static const std::vector<std::vector<std::string>> kHelps = {
+      {"--help"},           {"ps", "--help"},
+      {"show", "--help"},   {"verify", "--help"},
+      {"run", "--help"},    {"register", "--help"},
+      {"forget", "--help"}, {"stop", "--help"},
+      {"kill", "--help"},   {"wait", "--help"},
+      {"prune", "--help"},  {"plugins", "--help"},
+      {"doctor", "--help"}, {"plugins", "check", "--help"}};
+  return kHelps;
+}
+
+// Every long option that any help lists, without the examples.
+std::set<std::string> long_options() {
+  std::set<std::string> options;
+  for (const auto& words : helps()) {
+    const auto help = parse_command_line(words);
+    const auto& text = std::get<HelpCommand>(help->command).text;
+    const std::string listed = text.substr(text.find("Usage:"));
+    const std::regex option("(^|[ ,])(--[a-z][a-z-]*)");
+    for (std::sregex_iterator it(listed.begin(), listed.end(), option), end; it != end; ++it) {
+      options.insert((*it)[2]);
+    }
+  }
+  return options;
+}
+
+std::string source(const std::string& name) {
+  const std::string text = testing::slurp(std::string(ROLLCALL_TEST_SOURCE_DIR) + "/" + name);
+  EXPECT_NE(text, "") << name;
+  return text;
+}
+
+TEST(Documented, EveryOptionStandsInTheManualPage) {
+  std::string page = source("docs/man/regtool.1");
+  for (std::size_t at = 0; (at = page.find("\\-", at)) != std::string::npos;) page.erase(at, 1);
+  EXPECT_GT(long_options().size(), 30U);
+  for (const std::string& option : long_options()) {
+    EXPECT_NE(page.find(option), std::string::npos) << option;
+  }
+}
+
+TEST(Documented, EveryOptionIsCompleted) {
+  for (const char* file :
+       {"completions/regtool.bash", "completions/_regtool", "completions/regtool.fish"}) {
+    const std::string text = source(file);
+    const bool fish = std::string_view(file).find("fish") != std::string_view::npos;
+    for (const std::string& option : long_options()) {
+      const std::string wanted = fish ? "-l " + option.substr(2) : option;
+      EXPECT_NE(text.find(wanted), std::string::npos) << file << " " << option;
+    }
+  }
+}
+
+TEST(Documented, EveryJsonSchemaStandsInTheReference) {
+  const std::string reference = source("docs/json.md");
+  for (const char* schema :
+       {"error", "ps", "gone", "verify", "show", "stop", "kill", "wait", "run", "register",
+        "forget", "prune", "undo", "plugins", "plugin-check", "doctor", "version"}) {
+    EXPECT_NE(reference.find("rollcall." + std::string(schema) + "/1"), std::string::npos)
+        << schema;
+  }
+}
+
+}  // namespace
+}  // namespace rollcall::regtool
