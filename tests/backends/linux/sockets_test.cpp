@@ -125,6 +125,7 @@ class PortOwner : public ::testing::TestWithParam<bool> {
   PortOwner() : probe_("/proc", system_.table()) {
     if (GetParam()) system_.refuse["socket"] = EPERM;
   }
+  ~PortOwner() noexcept override = default;  // a plugin's probe may throw there, a fixture not
   linux_backend::Probe& probe() { return *probe_; }
 
  private:
