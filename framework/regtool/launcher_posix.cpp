@@ -279,7 +279,7 @@ struct GatedChild::State {
   std::optional<int> exit_code;  // it ended before attend()
 
   int await_exec();
-  void follow_stop();
+  void follow_stop(int signal);
   void go_on();
 };
 
@@ -298,7 +298,7 @@ int GatedChild::State::await_exec() {
     int status = 0;
     if (waitpid(pid, &status, WNOHANG | WUNTRACED) != pid) continue;
     if (WIFSTOPPED(status)) {
-      follow_stop();
+      follow_stop(WSTOPSIG(status));
     } else {
       ended = true;
       exit_code = exit_code_of(status);
@@ -308,8 +308,15 @@ int GatedChild::State::await_exec() {
 
 // The command stopped: the terminal comes back, whoever shares our group stops as if the key had
 // been theirs, and so do we, until somebody wakes us or the command goes on.
-void GatedChild::State::follow_stop() {
-  if (terminal.take_back(pid)) kill(0, SIGTSTP);
+void GatedChild::State::follow_stop(int signal) {
+  const bool interactive = terminal.take_back(pid);
+  if (interactive && signal == SIGTSTP && getpgrp() == getsid(0)) {
+    // Nobody in this session could wake us (no shell with jobs above us): then the kernel ignores
+    // the key for the programs that we stand for.
+    go_on();
+    return;
+  }
+  if (interactive) kill(0, SIGTSTP);
   const pid_t waker = start_waker(getpid(), pid);
   kill(getpid(), SIGSTOP);
   if (waker > 0) {
@@ -407,7 +414,7 @@ int GatedChild::attend() {
       return exit_code_of(status);
     }
     if (changed == state.pid && WIFSTOPPED(status)) {
-      state.follow_stop();
+      state.follow_stop(WSTOPSIG(status));
       continue;
     }
     if (changed == state.pid) continue;

@@ -355,6 +355,7 @@ TEST_F(Ps, ReadsAnotherUsersHomeOnlyAsRoot) {
     EXPECT_EQ(ran.code(), 4);
     return;
   }
+  EXPECT_EQ(run({"--user", "nobody", "ps"}).out, "no running sessions\n");
   EXPECT_EQ(run({"--user", "no-such-user-here", "ps"}).code(), 2);
   EXPECT_EQ(run({"--user", "nobody", "stop", "some-id"}).code(), 4);
 }

@@ -103,7 +103,8 @@ class RegtoolTest : public ::testing::Test {
     home_ = (dir_ / "home").string();
     environment_["ROLLCALL_HOME"] = home_;
     environment_["HOME"] = dir_.path().string();
-    environment_["PATH"] = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "/usr/bin:/bin";
+    // Not ours: a folder there that we may not search would make a missing command "not runnable".
+    environment_["PATH"] = "/usr/local/bin:/usr/bin:/bin";
     environment_["LANG"] = "C.UTF-8";
     environment_["TERM"] = "dumb";
     for (const char* name : {"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"}) {

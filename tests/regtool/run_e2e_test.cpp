@@ -382,5 +382,13 @@ TEST_F(OnATerminal, StopsWithTheKeyAndComesBackWithFg) {
   EXPECT_TRUE(see("code 0")) << seen_;
 }
 
+TEST_F(OnATerminal, IgnoresTheStopKeyWhereNobodyCouldWakeIt) {
+  open("exec " + program() + " run -- sh -c 'echo up; read line; echo got $line'");
+  ASSERT_TRUE(see("up")) << seen_;
+  type("\x1a");
+  type("still here\n");
+  EXPECT_TRUE(see("got still here")) << seen_;
+}
+
 }  // namespace
 }  // namespace rollcall::regtool
