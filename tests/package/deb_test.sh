@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Makes the .deb packages and looks into them.
+. "$(dirname "$0")/common.sh"
+command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null ||
+  skip "there is no dpkg-deb or no dpkg-shlibdeps here"
+
+(cd "$work" && quiet "$CPACK" -G DEB --config "$build/CPackConfig.cmake" -B "$work/packages")
+runtime=$(echo "$work"/packages/rollcall_*.deb)
+development=$(echo "$work"/packages/librollcall-dev_*.deb)
+[ -f "$runtime" ] && [ -f "$development" ] || fail "not two packages: $(ls "$work/packages")"
+
+holds "$(dpkg-deb -c "$runtime")" \
+  '\./usr/bin/regtool$' \
+  '\./usr/lib/.*librollcall\.so\.0' \
+  '\./usr/lib/.*rollcall/plugins/rollcall_backend_linux\.so$' \
+  '\./usr/lib/.*rollcall/plugins/rollcall_backend_linux\.rollcall\.json$' \
+  '\./usr/lib/.*rollcall/plugins/a2a_door\.so$' \
+  '\./usr/share/man/man1/regtool\.1' \
+  '\./usr/share/doc/rollcall/copyright$' \
+  '\./usr/share/doc/rollcall/changelog\.Debian\.gz$'
+holds "$(dpkg-deb -c "$development")" \
+  '\./usr/include/rollcall/plugin\.h$' \
+  '\./usr/include/rollcall/rollcall\.h$' \
+  '\./usr/include/rollcall/host\.hpp$' \
+  '\./usr/lib/.*librollcall\.so -> librollcall\.so\.0' \
+  '\./usr/lib/.*cmake/Rollcall/RollcallConfig\.cmake$' \
+  '\./usr/lib/.*cmake/Rollcall/RollcallPlugin\.cmake$'
+! dpkg-deb -c "$runtime" | grep -q /usr/include || fail "the runtime package holds headers"
+! dpkg-deb -c "$runtime" | grep -qE '^.{5}w|^.{8}w' || fail "a file that others may write to"
+
+holds "$(dpkg-deb -f "$runtime" Depends)" 'libpoco' 'libc6'
+holds "$(dpkg-deb -f "$development" Depends)" 'rollcall \(= ' 'libexpected-dev'
+holds "$(dpkg-deb -f "$runtime" Description)" '.'
+
+# What was packed runs from where it was unpacked.
+quiet dpkg-deb -x "$runtime" "$work/root"
+quiet "$work/root/usr/bin/regtool" --version
