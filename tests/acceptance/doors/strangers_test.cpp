@@ -215,6 +215,7 @@ TEST_F(Strangers, AreTrueToTheTcpDoorToo) {
 
 TEST_F(Strangers, AreTrueToTheUnixDoorToo) {
   const std::string path = log_of("door.sock");
+  if (path.size() > 107) GTEST_SKIP() << "TMPDIR is too long for a Unix socket";
   const std::string log = log_of("own");
   Child own = Child::run([&] { return serve(listen_at_path(path), log); });
   ASSERT_TRUE(testing::wait_until([&] { return std::filesystem::exists(path); }));
