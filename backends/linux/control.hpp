@@ -16,6 +16,7 @@ class Control final : public plugin::ProcessControl {
 
   explicit Control(const plugin::Settings& settings);
   Control(const plugin::Settings& settings, const System& system);
+  ~Control() noexcept override = default;
 
   // Never kill(2): where no pidfd is to be had, a process that is gone is ALREADY_GONE and any
   // other is REFUSED with that errno.

@@ -22,6 +22,7 @@ class Probe final : public plugin::ProcessProbe {
 
   explicit Probe(const plugin::Settings& settings);
   Probe(const plugin::Settings& settings, const System& system);
+  ~Probe() noexcept override = default;
 
   plugin::Status observe(const plugin::ObserveBatch& batch, const plugin::Call& call) override;
   plugin::Status whoami(rollcall_whoami& out, const plugin::Call& call) override;

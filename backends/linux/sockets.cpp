@@ -121,6 +121,10 @@ std::optional<Connection> describe(const System& system, std::size_t row,
   struct sockaddr_storage own = {};
   socklen_t peer_size = sizeof peer;
   socklen_t own_size = sizeof own;
+  if (ask.socket < 0 || ask.socket > INT32_MAX) {
+    conclude(answer, ROLLCALL_OWNER_UNKNOWN, "no descriptor can have this number");
+    return std::nullopt;
+  }
   const int socket = static_cast<int>(ask.socket);
   if (system.getpeername(socket, reinterpret_cast<struct sockaddr*>(&peer), &peer_size) != 0 ||
       system.getsockname(socket, reinterpret_cast<struct sockaddr*>(&own), &own_size) != 0) {

@@ -119,10 +119,13 @@ class Child {
   // A process that does nothing until it is signalled.
   static Child sleeper() { return exec({"sleep", "600"}); }
 
-  // A process that has exited and is not reaped.
+  // A process that has exited, all its threads (a sanitizer's too), and is not reaped.
   static Child zombie() {
     Child child = run([] { return 0; });
-    wait_until([&] { return state_of(child.pid()) == 'Z'; });
+    wait_until([&] {
+      const auto fields = stat_fields(child.pid());
+      return fields.size() > 17 && fields[0] == "Z" && std::stoi(fields[17]) <= 1;
+    });
     return child;
   }
 

@@ -410,6 +410,35 @@ TEST(AwaitExit, CountsAZombieAsEnded) {
   EXPECT_EQ(state_of(child.pid()), 'Z');
 }
 
+// The first process of a pid namespace: a signal that it does not handle is dropped, but not KILL.
+TEST(AwaitExit, SaysThatTheInitOfAPidNamespaceIsStillThere) {
+  int result[2];
+  ASSERT_EQ(::pipe2(result, O_CLOEXEC), 0);
+  Child outer = Child::run([&]() -> int {
+    pid_t init = 0;
+    if (::unshare(CLONE_NEWPID) == 0) {
+      init = ::fork();
+      if (init == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        return pause_for_ever();
+      }
+    }
+    if (::write(result[1], &init, sizeof init) != sizeof init) return 1;
+    return pause_for_ever();
+  });
+  pid_t init = 0;
+  ASSERT_EQ(::read(result[0], &init, sizeof init), ssize_t{sizeof init});
+  ::close(result[0]);
+  ::close(result[1]);
+  if (init <= 0) GTEST_SKIP() << "a pid namespace wants root";
+  Control control = real_control();
+  auto judge = HostJudge::of_token(start_token_of(init));
+  EXPECT_EQ(signal(control, init, judge).outcome, ROLLCALL_SIGNAL_SENT);
+  EXPECT_EQ(await(control, init, judge, 30ms).outcome, ROLLCALL_AWAIT_STILL_THERE);
+  EXPECT_EQ(signal(control, init, judge, ROLLCALL_SIGNAL_KILL).outcome, ROLLCALL_SIGNAL_SENT);
+  EXPECT_EQ(await(control, init, judge, 20s).outcome, ROLLCALL_AWAIT_ENDED);
+}
+
 TEST(AwaitExit, SaysThatAProcessIsStillThereAndWhetherItIsStopped) {
   Control control = real_control();
   Child child = Child::sleeper();

@@ -98,9 +98,9 @@ Child holder_of(Socket& socket) {
   return child;
 }
 
-rollcall_socket_answer owner_of(linux_backend::Probe& probe, const Socket& socket, pid_t pid,
+rollcall_socket_answer owner_of(linux_backend::Probe& probe, std::int64_t socket, pid_t pid,
                                 std::int64_t uid = -1) {
-  const rollcall_socket_ask ask = {.socket = socket.fd(), .pid = pid, .owner_uid = uid};
+  const rollcall_socket_ask ask = {.socket = socket, .pid = pid, .owner_uid = uid};
   rollcall_socket_answer answer = {};
   const rollcall_socket_batch batch = {.struct_size = sizeof batch,
                                        .ask_stride = sizeof ask,
@@ -112,6 +112,11 @@ rollcall_socket_answer owner_of(linux_backend::Probe& probe, const Socket& socke
   const auto status = probe.port_owner(plugin::SocketBatch(batch), unbounded());
   EXPECT_TRUE(status.ok()) << status.message();
   return answer;
+}
+
+rollcall_socket_answer owner_of(linux_backend::Probe& probe, const Socket& socket, pid_t pid,
+                                std::int64_t uid = -1) {
+  return owner_of(probe, std::int64_t{socket.fd()}, pid, uid);
 }
 
 std::string peer(const rollcall_socket_answer& answer) { return {answer.peer, answer.peer_size}; }
@@ -363,6 +368,15 @@ TEST(PortOwnerDiag, IsUnknownForASocketThatIsNotConnected) {
   EXPECT_EQ(answer.owner, ROLLCALL_OWNER_UNKNOWN);
   EXPECT_EQ(answer.flags, 0U);
   EXPECT_EQ(owner_of(*probe, Socket(), ::getpid()).owner, ROLLCALL_OWNER_UNKNOWN);
+}
+
+TEST(PortOwnerDiag, TakesNoNumberForADescriptorThatCannotBeOne) {
+  ProbeAt probe("/proc");
+  Socket listener = listen_on("127.0.0.1");
+  Socket socket = connect_to("127.0.0.1", port_of(listener));
+  EXPECT_EQ(owner_of(*probe, socket, ::getpid()).owner, ROLLCALL_OWNER_PROCESS);
+  const std::int64_t wrapped = (std::int64_t{1} << 32) + socket.fd();
+  EXPECT_EQ(owner_of(*probe, wrapped, ::getpid()).owner, ROLLCALL_OWNER_UNKNOWN);
 }
 
 TEST(PortOwnerDiag, SeesASocketThatIsConnectedToItself) {
