@@ -25,65 +25,90 @@ void load(const Procfs& procfs, std::int64_t pid, HeldStat& held) {
   }
 }
 
-std::string subject(std::int64_t pid, const char* what) {
-  return std::string(what) + " of pid " + std::to_string(pid);
+// A failed open is no proof of absence: under hidepid it is ENOENT while kill(2) says EPERM.
+bool is_absent(const System& system, std::int64_t pid) {
+  return system.kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
 }
 
-plugin::Status failed(std::int64_t pid, const char* what, int error) {
-  switch (error) {
-    case ENOENT:
-    case ESRCH:
-      return {ROLLCALL_E_NOT_FOUND, "no process shows the " + subject(pid, what), error};
-    case EACCES:
-    case EPERM:
-      return {ROLLCALL_E_DENIED,
-              "may not read the " + subject(pid, what) + ": " + error_text(error), error};
-    case EFBIG:
-      return {ROLLCALL_E_TOO_LARGE, "the " + subject(pid, what) + " is larger than 8 MiB", error};
-    default:
-      return {ROLLCALL_E_IO, "cannot read the " + subject(pid, what) + ": " + error_text(error),
-              error};
+class Details {
+ public:
+  Details(const System& system, const Procfs& procfs, std::int64_t pid)
+      : system_(system), procfs_(procfs), pid_(pid) {}
+
+  plugin::Status bytes(const char* file, const char* what, std::string& out) const;
+  plugin::Status directory(std::string& out) const;
+  plugin::Status from_stat(bool name, std::string& out) const;
+
+ private:
+  plugin::Status failed(const char* what, int error) const;
+  plugin::Status without(const char* what, int error) const;
+  [[nodiscard]] std::string malformed() const {
+    return "the stat of pid " + std::to_string(pid_) + " is malformed";
   }
+
+  const System& system_;
+  const Procfs& procfs_;
+  std::int64_t pid_;
+};
+
+plugin::Status Details::failed(const char* what, int error) const {
+  const std::string subject = std::string(what) + " of pid " + std::to_string(pid_);
+  const bool missing = error == ENOENT || error == ESRCH;
+  if (missing && is_absent(system_, pid_)) {
+    return {ROLLCALL_E_NOT_FOUND, "no process holds pid " + std::to_string(pid_), error};
+  }
+  if (error == ESRCH) {
+    return {ROLLCALL_E_NOT_FOUND, "pid " + std::to_string(pid_) + " is ending", error};
+  }
+  if (error == ENOENT || error == EACCES || error == EPERM) {
+    return {ROLLCALL_E_DENIED, "may not read the " + subject + ": " + error_text(error), error};
+  }
+  if (error == EFBIG) {
+    return {ROLLCALL_E_TOO_LARGE, "the " + subject + " is larger than 8 MiB", error};
+  }
+  return {ROLLCALL_E_IO, "cannot read the " + subject + ": " + error_text(error), error};
 }
 
-// Why there was nothing: success only where it truly is empty.
-plugin::Status judge_nothing(const Procfs& procfs, std::int64_t pid, const char* what) {
+// There was nothing to read, or reading failed with `error`: what the stat says of the process
+// comes first, since a zombie's files fail in many ways. Success only where it truly is empty.
+plugin::Status Details::without(const char* what, int error) const {
   HeldStat held;
-  load(procfs, pid, held);
-  if (held.error != 0) return failed(pid, what, held.error);
-  if (!held.stat)
-    return {ROLLCALL_E_IO, "the stat of pid " + std::to_string(pid) + " is malformed"};
-  if (has_exited(*held.stat)) {
-    return {ROLLCALL_E_NOT_FOUND, "pid " + std::to_string(pid) + " has exited and has no " + what};
+  load(procfs_, pid_, held);
+  if (held.stat && has_exited(*held.stat)) {
+    return {ROLLCALL_E_NOT_FOUND, "pid " + std::to_string(pid_) + " has exited and has no " + what};
   }
-  if (is_kernel_thread(*held.stat)) {
+  if (held.stat && is_kernel_thread(*held.stat)) {
     return {ROLLCALL_E_UNSUPPORTED,
-            "pid " + std::to_string(pid) + " is a kernel thread and has no " + what};
+            "pid " + std::to_string(pid_) + " is a kernel thread and has no " + what};
   }
+  if (error != 0) return failed(what, error);
+  if (held.error != 0) return failed(what, held.error);
+  if (!held.stat) return {ROLLCALL_E_IO, malformed()};
   return {};
 }
 
-plugin::Status read_bytes(const Procfs& procfs, std::int64_t pid, const char* file,
-                          const char* what, std::string& out) {
-  const int error = procfs.read_file(ProcPath(pid, file).c_str(), kLimit, out);
+plugin::Status Details::bytes(const char* file, const char* what, std::string& out) const {
+  const int error = procfs_.read_file(ProcPath(pid_, file).c_str(), kLimit, out);
+  if (error == EFBIG) return failed(what, error);
   if (error == 0 && !out.empty()) return {};
-  const auto nothing = judge_nothing(procfs, pid, what);
-  if (!nothing.ok() && error != EFBIG && error != EACCES) return nothing;
-  return error == 0 ? plugin::Status() : failed(pid, what, error);
+  return without(what, error);
 }
 
-plugin::Status read_directory(const Procfs& procfs, std::int64_t pid, std::string& out) {
-  constexpr const char* kWhat = "working directory";
+plugin::Status Details::directory(std::string& out) const {
   out.resize(PATH_MAX);
-  const ssize_t size = procfs.read_link(ProcPath(pid, "cwd").c_str(), out.data(), out.size());
-  if (size >= 0) {
-    out.resize(static_cast<std::size_t>(size));
-    return {};
-  }
-  const int error = errno;
-  out.clear();
-  const auto nothing = judge_nothing(procfs, pid, kWhat);
-  return !nothing.ok() && error == ENOENT ? nothing : failed(pid, kWhat, error);
+  const ssize_t size = procfs_.read_link(ProcPath(pid_, "cwd").c_str(), out.data(), out.size());
+  const int error = size < 0 ? errno : 0;
+  out.resize(static_cast<std::size_t>(size < 0 ? 0 : size));
+  return error == 0 ? plugin::Status() : without("working directory", error);
+}
+
+plugin::Status Details::from_stat(bool name, std::string& out) const {
+  HeldStat held;
+  load(procfs_, pid_, held);
+  if (held.error != 0) return failed("stat", held.error);
+  if (!held.stat) return {ROLLCALL_E_IO, malformed()};
+  out = name ? std::string(held.stat->name) : std::to_string(held.stat->parent);
+  return {};
 }
 
 }  // namespace
@@ -95,29 +120,23 @@ std::optional<std::int64_t> parent_of(const Procfs& procfs, std::int64_t pid) {
   return held.stat->parent;
 }
 
-plugin::Status read_detail(const Procfs& procfs, std::int64_t pid, std::uint32_t what,
-                           std::string& out) {
+plugin::Status read_detail(const System& system, const Procfs& procfs, std::int64_t pid,
+                           std::uint32_t what, std::string& out) {
+  const Details details(system, procfs, pid);
   switch (what) {
     case ROLLCALL_READ_COMMAND:
-      return read_bytes(procfs, pid, "cmdline", "arguments", out);
+      return details.bytes("cmdline", "arguments", out);
     case ROLLCALL_READ_ENVIRONMENT:
-      return read_bytes(procfs, pid, "environ", "environment", out);
+      return details.bytes("environ", "environment", out);
     case ROLLCALL_READ_CWD:
-      return read_directory(procfs, pid, out);
+      return details.directory(out);
     case ROLLCALL_READ_PARENT:
+      return details.from_stat(false, out);
     case ROLLCALL_READ_NAME:
-      break;
+      return details.from_stat(true, out);
     default:
       return {ROLLCALL_E_INVALID, "unknown reading " + std::to_string(what)};
   }
-  HeldStat held;
-  load(procfs, pid, held);
-  if (held.error != 0) return failed(pid, "stat", held.error);
-  if (!held.stat)
-    return {ROLLCALL_E_IO, "the stat of pid " + std::to_string(pid) + " is malformed"};
-  out =
-      what == ROLLCALL_READ_NAME ? std::string(held.stat->name) : std::to_string(held.stat->parent);
-  return {};
 }
 
 }  // namespace rollcall::linux_backend

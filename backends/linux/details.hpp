@@ -7,6 +7,7 @@
 
 #include "procfs.hpp"
 #include "rollcall/plugin.hpp"
+#include "system.hpp"
 
 namespace rollcall::linux_backend {
 
@@ -14,9 +15,9 @@ namespace rollcall::linux_backend {
 [[nodiscard]] std::optional<std::int64_t> parent_of(const Procfs& procfs, std::int64_t pid);
 
 // Reads one ROLLCALL_READ_* of a process, at most 8 MiB, as the system gives it.
-// Errors: E_DENIED, E_NOT_FOUND (gone, a zombie), E_UNSUPPORTED (a kernel thread has none),
-// E_TOO_LARGE, E_INVALID (an unknown `what`), E_IO.
-[[nodiscard]] plugin::Status read_detail(const Procfs& procfs, std::int64_t pid, std::uint32_t what,
-                                         std::string& out);
+// Errors: E_DENIED (hidden by hidepid too), E_NOT_FOUND (gone, a zombie), E_UNSUPPORTED (a kernel
+// thread has none), E_TOO_LARGE, E_INVALID (an unknown `what`), E_IO.
+[[nodiscard]] plugin::Status read_detail(const System& system, const Procfs& procfs,
+                                         std::int64_t pid, std::uint32_t what, std::string& out);
 
 }  // namespace rollcall::linux_backend

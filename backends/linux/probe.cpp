@@ -142,7 +142,7 @@ plugin::Status Probe::read(std::int64_t pid, std::uint32_t what, const plugin::S
   }
   if (!reader_.procfs().is_ours()) return not_ours();
   std::string bytes;
-  if (auto status = read_detail(reader_.procfs(), pid, what, bytes); !status.ok()) {
+  if (auto status = read_detail(system_, reader_.procfs(), pid, what, bytes); !status.ok()) {
     return status;
   }
   return bytes.empty() ? plugin::Status() : sink.write(bytes);

@@ -243,6 +243,14 @@ TEST(ObserveLive, TakesAHiddenProcessNeitherForAbsentNorForExited) {
       ProbeAt probe("/proc");
       if (observe(*probe, hidden.pid()).presence != ROLLCALL_PRESENCE_UNREADABLE) return 1;
       if (observe(*probe, gone.pid()).presence != ROLLCALL_PRESENCE_ABSENT) return 2;
+      const rollcall_sink sink = {
+          sizeof sink, 0, nullptr,
+          [](void*, const void*, std::uint64_t) -> std::int32_t { return 0; }};
+      const auto read = [&](pid_t pid) {
+        return probe->read(pid, ROLLCALL_READ_NAME, plugin::Sink(&sink), unbounded()).code();
+      };
+      if (read(hidden.pid()) != ROLLCALL_E_DENIED) return 6;
+      if (read(gone.pid()) != ROLLCALL_E_NOT_FOUND) return 7;
       const auto seen = observe(*probe, hidden.pid(), kToken | kExact);
       if (exact == 0) return seen.presence == ROLLCALL_PRESENCE_UNREADABLE ? 0 : 3;
       if (seen.presence != ROLLCALL_PRESENCE_PRESENT || seen.exact_id != exact) return 4;
