@@ -441,7 +441,8 @@ Status PrivateDir::rename_new(std::string_view from, const PrivateDir& to_dir,
     code = ::linkat(impl_->get(), old_name.c_str(), to_dir.impl_->get(), new_name.c_str(), 0) == 0
                ? 0
                : errno;
-    if (code == 0 && ::unlinkat(impl_->get(), old_name.c_str(), 0) != 0) code = errno;
+    // The new name stands; an old one that cannot be removed is a leftover, not a failure.
+    if (code == 0) static_cast<void>(::unlinkat(impl_->get(), old_name.c_str(), 0));
   }
   if (code != 0) return io_error("rename a file to", to_dir.path_of(to), code);
   return {};

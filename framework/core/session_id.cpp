@@ -21,20 +21,27 @@ bool is_alnum(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
+char folded(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same_folded(std::string_view text, std::string_view lower_case) {
+  return std::ranges::equal(text, lower_case, {}, folded);
+}
+
+bool ends_with_folded(std::string_view text, std::string_view lower_case) {
+  return text.size() >= lower_case.size() &&
+         same_folded(text.substr(text.size() - lower_case.size()), lower_case);
 }
 
 // Device names, with or without anything behind a dot.
-bool is_reserved_by_windows(std::string_view lower_id) {
-  const std::string_view stem = lower_id.substr(0, lower_id.find('.'));
-  if (stem == "con" || stem == "prn" || stem == "aux" || stem == "nul") return true;
+bool is_reserved_by_windows(std::string_view id) {
+  const std::string_view stem = id.substr(0, id.find('.'));
+  if (stem.size() == 3) {
+    return same_folded(stem, "con") || same_folded(stem, "prn") || same_folded(stem, "aux") ||
+           same_folded(stem, "nul");
+  }
   const bool numbered = stem.size() == 4 && stem[3] >= '0' && stem[3] <= '9';
-  return numbered && (stem.substr(0, 3) == "com" || stem.substr(0, 3) == "lpt");
+  return numbered &&
+         (same_folded(stem.substr(0, 3), "com") || same_folded(stem.substr(0, 3), "lpt"));
 }
 
 // The rule that `id` breaks; empty where it breaks none.
@@ -47,11 +54,10 @@ std::string_view broken_rule(std::string_view id) {
   }
   if (!is_alnum(id.front())) return "its first character must be a letter or a digit";
   if (id.back() == '.') return "it may not end in a dot";
-  const std::string folded = lower(id);
   for (const std::string_view ending : {".json", ".control", ".tmp"}) {
-    if (folded.ends_with(ending)) return "it may not end in .json, .control or .tmp";
+    if (ends_with_folded(id, ending)) return "it may not end in .json, .control or .tmp";
   }
-  if (is_reserved_by_windows(folded)) return "Windows reserves that name for a device";
+  if (is_reserved_by_windows(id)) return "Windows reserves that name for a device";
   return {};
 }
 

@@ -36,7 +36,6 @@ Result<std::string> FileStore::write_control(std::string_view session_id, std::s
   const std::string file = file_name(session_id, kControlSuffix);
   auto placed = replace ? running.rename_over(*staged, running, file)
                         : running.rename_new(*staged, running, file);
-  if (placed) placed = running.sync();
   if (!placed) {
     static_cast<void>(running.remove(*staged));
     if (placed.error().code != ErrorCode::kExists) return tl::unexpected(placed.error());
@@ -44,7 +43,11 @@ Result<std::string> FileStore::write_control(std::string_view session_id, std::s
                 fmt::format("session {} has a control token already", session_id));
   }
   const auto stamp = running.stat(file);
-  if (!stamp) return tl::unexpected(stamp.error());
+  const auto synced = running.sync();
+  if (!stamp || !synced) {
+    static_cast<void>(running.remove(file));
+    return tl::unexpected(stamp ? synced.error() : stamp.error());
+  }
   return version_of(*stamp, token);
 }
 

@@ -132,7 +132,9 @@ Result<Aside> FileStore::Impl::take_aside(const Change& change, const std::strin
   if (!random) return tl::unexpected(random.error());
   Aside aside{file, registry::aside_name(*random, file), std::move(*judged)};
   step("take aside");
-  auto moved = change.running.rename_new(file, change.running, aside.name);
+  // One step, under a name that nobody else has: where a file system cannot rename without
+  // replacing, link and unlink would take a record that came in between.
+  auto moved = change.running.rename_over(file, change.running, aside.name);
   if (!moved) return tl::unexpected(moved.error());
   step("compare");
   // The rename may have moved the ctime, so it was compared before; inode and bytes are, now.

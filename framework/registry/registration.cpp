@@ -20,8 +20,6 @@ struct Registration::State {
 
 namespace {
 
-const std::string kNoId;
-
 // Whether there is nothing left that a later attempt could remove.
 bool is_settled(const Status& removed) {
   return removed || removed.error().code == ErrorCode::kConflict ||
@@ -69,7 +67,10 @@ Registration Registration::adopt_control(std::shared_ptr<FileStore> store, std::
   return Registration(std::move(state));
 }
 
-const std::string& Registration::session_id() const { return state_ ? state_->session_id : kNoId; }
+const std::string& Registration::session_id() const {
+  static const std::string none;
+  return state_ ? state_->session_id : none;
+}
 
 bool Registration::active() const { return state_ != nullptr; }
 

@@ -332,6 +332,43 @@ TEST(FileStoreLock, RefusesALockFileThatIsOdd) {
             ErrorCode::kDenied);
 }
 
+TEST(FileStoreWithoutSpecialRenames, KeepsEveryRule) {
+  const Home home;
+  auto child = Child::run([&] {
+    if (!deny_special_renames()) return 77;
+    int failures = 0;
+    const auto store = home.open();
+    CHILD_CHECK(failures, store->create_if_absent("a", record_bytes("a"), {}));
+    const auto again = store->create_if_absent("a", record_bytes("a"), {});
+    CHILD_CHECK(failures, !again && again.error().code == ErrorCode::kExists);
+    const auto first = store->read("a", {});
+    CHILD_CHECK(failures,
+                first && store->replace_if("a", first->version, record_bytes("a", "b"), {}));
+    CHILD_CHECK(failures, slurp(home.record("a")) == record_bytes("a", "b"));
+    CHILD_CHECK(failures, first && !store->replace_if("a", first->version, record_bytes("a"), {}));
+    CHILD_CHECK(failures, first && !store->remove_if("a", first->version, {}));
+    CHILD_CHECK(failures, names_in(home.running()) == std::vector<std::string>{"a.json"});
+    const auto racing = home.open([&](FileStore::Options& o) {
+      o.before_step = [&](std::string_view step) {
+        if (step == "take aside") home.plant_over("a.json", record_bytes("a", "successor"));
+      };
+    });
+    const auto judged = store->read("a", {});
+    CHILD_CHECK(failures, judged && !racing->remove_if("a", judged->version, {}));
+    CHILD_CHECK(failures, slurp(home.record("a")) == record_bytes("a", "successor"));
+    CHILD_CHECK(failures, names_in(home.running()) == std::vector<std::string>{"a.json"});
+    const auto last = store->read("a", {});
+    CHILD_CHECK(failures, last && store->archive_gone(*last, sample_record("a"), {}, {}));
+    CHILD_CHECK(failures, store->undo_gone("a", {}));
+    CHILD_CHECK(failures, names_in(home.running()) == std::vector<std::string>{"a.json"});
+    return failures;
+  });
+  const auto status = child.wait();
+  ASSERT_TRUE(status && WIFEXITED(*status));
+  if (WEXITSTATUS(*status) == 77) GTEST_SKIP() << "no seccomp here";
+  EXPECT_EQ(WEXITSTATUS(*status), 0);
+}
+
 TEST(FileStoreCreate, HasOneWinnerAmongFiftyProcesses) {
   const Home home;
   constexpr int kProcesses = 50;
