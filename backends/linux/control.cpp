@@ -40,6 +40,8 @@ int native_signal(std::uint32_t signal) {
   }
 }
 
+constexpr const char* kUnverified = "it could not be verified that this is the recorded process: ";
+
 std::string name(std::int64_t pid) { return "pid " + std::to_string(pid); }
 
 void settle(rollcall_signal_outcome& out, std::uint32_t outcome, std::string_view reason,
@@ -63,6 +65,14 @@ std::string evidence(const rollcall_observation& seen) {
   }
 }
 
+// Why this number is never signalled, whatever the verdict; null: it may be.
+const char* never_signalled(const System& system, std::int64_t pid) {
+  if (pid < 1 || pid > INT32_MAX) return " is no pid that a process can hold";
+  if (pid == 1) return " is init and is never signalled";
+  if (pid == system.getpid()) return " is this process itself";
+  return nullptr;
+}
+
 // The verdicts that send nothing. False: it is alive, and was seen to be there.
 bool settle_unsent(std::uint32_t verdict, const rollcall_observation& seen,
                    rollcall_signal_outcome& out) {
@@ -71,8 +81,7 @@ bool settle_unsent(std::uint32_t verdict, const rollcall_observation& seen,
     return true;
   }
   if (verdict == ROLLCALL_JUDGE_ALIVE && seen.presence == ROLLCALL_PRESENCE_PRESENT) return false;
-  settle(out, ROLLCALL_SIGNAL_REFUSED,
-         "it could not be verified that this is the recorded process: " + evidence(seen),
+  settle(out, ROLLCALL_SIGNAL_REFUSED, kUnverified + evidence(seen),
          static_cast<int>(seen.os_code));
   return true;
 }
@@ -127,23 +136,13 @@ plugin::Status Control::signal(std::int64_t pid, std::uint32_t signal, const plu
   const int number = native_signal(signal);
   if (number == 0) return {ROLLCALL_E_INVALID, "unknown signal " + std::to_string(signal)};
   if (auto status = call.check(); !status.ok()) return status;
-  if (pid <= 1 || pid > INT32_MAX || pid == system_.getpid()) {
-    settle(out, ROLLCALL_SIGNAL_REFUSED,
-           name(pid) + (pid == 1                  ? " is init and is never signalled"
-                        : pid == system_.getpid() ? " is this process itself"
-                                                  : " is no pid that a process can hold"));
+  if (const char* never = never_signalled(system_, pid); never != nullptr) {
+    settle(out, ROLLCALL_SIGNAL_REFUSED, name(pid) + never);
     return {};
   }
-  Once once;
-  rollcall_observation seen = {};
-  const rollcall_ask ask = {.pid = pid, .wants = judge.wants()};
   const Fd pidfd(system_, open_pidfd(system_, pid));
   const int error = pidfd.open() ? 0 : errno;
-  if (pidfd.open()) {
-    reader_.observe_pinned(pidfd.get(), ask, once, seen);
-  } else {
-    reader_.observe(ask, once, seen);
-  }
+  const auto seen = read(pid, judge.wants(), pidfd);
   if (settle_unsent(judge(seen), seen, out)) return {};
   if (pidfd.open()) {
     send(system_, pidfd.get(), pid, number, out);
@@ -158,28 +157,31 @@ plugin::Status Control::signal(std::int64_t pid, std::uint32_t signal, const plu
 
 plugin::Status Control::await_exit(std::int64_t pid, const plugin::Judge& judge,
                                    rollcall_await_outcome& out, const plugin::Call& call) {
-  Once once;
-  rollcall_observation seen = {};
   const bool possible = pid >= 1 && pid <= INT32_MAX;
-  const rollcall_ask ask = {.pid = pid, .wants = judge.wants() | ROLLCALL_WANT_START_TOKEN};
   const Fd pidfd(system_, possible ? open_pidfd(system_, pid) : -1);
-  if (pidfd.open()) {
-    reader_.observe_pinned(pidfd.get(), ask, once, seen);
-  } else {
-    reader_.observe(ask, once, seen);
-  }
+  const auto seen = read(pid, judge.wants() | ROLLCALL_WANT_START_TOKEN, pidfd);
   const auto verdict = judge(seen);
   if (verdict == ROLLCALL_JUDGE_GONE) {
     ended(out, evidence(seen));
     return {};
   }
   if (verdict != ROLLCALL_JUDGE_ALIVE || seen.presence != ROLLCALL_PRESENCE_PRESENT) {
-    plugin::set_text(
-        out.reason, out.reason_size,
-        "it could not be verified that this is the recorded process: " + evidence(seen));
+    plugin::set_text(out.reason, out.reason_size, kUnverified + evidence(seen));
     return {};
   }
   return pidfd.open() ? await_pidfd(pid, pidfd.get(), out, call) : await_readings(seen, out, call);
+}
+
+rollcall_observation Control::read(std::int64_t pid, std::uint32_t wants, const Fd& pidfd) {
+  Once once;
+  rollcall_observation seen = {};
+  const rollcall_ask ask = {.pid = pid, .wants = wants};
+  if (pidfd.open()) {
+    reader_.observe_pinned(pidfd.get(), ask, once, seen);
+  } else {
+    reader_.observe(ask, once, seen);
+  }
+  return seen;
 }
 
 plugin::Status Control::await_pidfd(std::int64_t pid, int pidfd, rollcall_await_outcome& out,

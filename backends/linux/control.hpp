@@ -28,6 +28,8 @@ class Control final : public plugin::ProcessControl {
                             rollcall_await_outcome& out, const plugin::Call& call) override;
 
  private:
+  // One reading, through the pidfd where there is one.
+  rollcall_observation read(std::int64_t pid, std::uint32_t wants, const Fd& pidfd);
   plugin::Status await_pidfd(std::int64_t pid, int pidfd, rollcall_await_outcome& out,
                              const plugin::Call& call);
   plugin::Status await_readings(const rollcall_observation& first, rollcall_await_outcome& out,
