@@ -89,6 +89,8 @@ set(CPACK_PACKAGE_VENDOR "Rollcall contributors")
 set(CPACK_PACKAGE_CONTACT "Rollcall contributors <rollcall@localhost>")
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+# CPack's own default, which it leaves out: each package's description begins with its own summary.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${CMAKE_PROJECT_NAME} built using CMake")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL runtime development)
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
@@ -103,18 +105,19 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME rollcall)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION admin)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/cmake/triggers)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "proves which recorded sessions really run
- A session leaves a record of itself; a record is a hint, never a truth. regtool
- proves each one by its process, the process's start and its door, shows which
- sessions live, and signals or removes only what was proven.
- .
- This package holds regtool, librollcall, the Linux backend and the door plugins.")
+A session leaves a record of itself; a record is a hint, never a truth.
+regtool proves each one by its process, the process's start and its door,
+shows which sessions live, and signals or removes only what was proven.
+
+This package holds regtool, librollcall, the Linux backend and the doors.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME librollcall-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "rollcall (= ${PROJECT_VERSION}-1), libexpected-dev")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "headers for Rollcall's hosts and plugins
- The C++ and C interfaces of librollcall, the plugin ABI, and a CMake package
- with the targets rollcall::framework and rollcall::plugin.")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "headers for hosts and plugins of Rollcall
+The C++ and C interfaces of librollcall, the plugin ABI, and a CMake package
+with the targets rollcall::framework and rollcall::plugin.")
 include(CPack)

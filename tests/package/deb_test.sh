@@ -30,7 +30,8 @@ holds "$(dpkg-deb -c "$development")" \
 
 holds "$(dpkg-deb -f "$runtime" Depends)" 'libpoco' 'libc6'
 holds "$(dpkg-deb -f "$development" Depends)" 'rollcall \(= ' 'libexpected-dev'
-holds "$(dpkg-deb -f "$runtime" Description)" '.'
+holds "$(dpkg-deb -f "$runtime" Description)" '^proves which recorded sessions' '^ This package holds regtool'
+holds "$(dpkg-deb -f "$development" Description)" '^headers for hosts and plugins'
 
 # What was packed runs from where it was unpacked.
 quiet dpkg-deb -x "$runtime" "$work/root"
