@@ -147,9 +147,11 @@ typedef struct rollcall_entry {
   const char* id;              /* reverse-DNS or "rollcall.NAME"; equals the manifest's */
   const char* version;
   const char* vendor;
-  /* [load] Called once, before anything else. May be null. */
+  /* [load] Called before anything else, once in a process however many hosts it has; again only
+   * after it failed or after deinit. May be null. */
   int32_t (*init)(const rollcall_host* host, rollcall_error* error);
-  /* [load] Called once, after every instance was destroyed, if init succeeded. May be null. */
+  /* [load] Called after every instance was destroyed, if init succeeded. The library stays loaded.
+   * Not called on a plugin that hung. May be null. */
   void (*deinit)(void);
   /* [any] The table of an interface id (null-terminated), or null where the plugin has none. The
    * table is static and begins with a uint32_t struct_size. Must not be null. */
