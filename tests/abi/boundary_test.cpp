@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -36,19 +35,31 @@ bool allowed(const std::string& target, const fs::path& file) {
   return false;
 }
 
+// What a line includes, with its first delimiter before it: "<vector" or "\"own.hpp"; or nothing.
+std::string included(const std::string& line) {
+  std::size_t at = line.find_first_not_of(" \t");
+  if (at == line.npos || line[at] != '#') return {};
+  at = line.find_first_not_of(" \t", at + 1);
+  if (at == line.npos || line.compare(at, 7, "include") != 0) return {};
+  const std::size_t open = line.find_first_of("<\"", at);
+  if (open == line.npos) return {};
+  const std::size_t close = line.find_first_of(">\"", open + 1);
+  return line.substr(open, close - open);
+}
+
 void check_includes(const char* folder) {
-  const std::regex quoted(R"(^\s*#\s*include\s*"([^"]+)\".*)");
-  const std::regex angled(R"(^\s*#\s*include\s*<((rollcall|framework)/[^>]+)>.*)");
   std::size_t seen = 0;
   for (const fs::path& file : code_of(folder)) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
-      std::smatch match;
-      if (std::regex_match(line, match, quoted)) {
-        ++seen;
-        EXPECT_TRUE(allowed(match[1], file)) << file << " includes " << match[1];
+      const std::string target = included(line);
+      if (target.empty()) continue;
+      ++seen;
+      if (target.front() == '"') {
+        EXPECT_TRUE(allowed(target.substr(1), file)) << file << ": " << line;
+      } else {
+        EXPECT_NE(target.rfind("<rollcall/", 0), 0U) << file << ": " << line;
       }
-      EXPECT_FALSE(std::regex_match(line, angled)) << file << ": " << line;
     }
   }
   EXPECT_GT(seen, 0U);
@@ -59,13 +70,12 @@ TEST(Boundary, BackendsIncludeOfTheFrameworkItsAbiOnly) { check_includes("backen
 TEST(Boundary, PluginsIncludeOfTheFrameworkItsAbiOnly) { check_includes("plugins"); }
 
 TEST(Boundary, TheAbisHeadersIncludeTheStandardLibraryOnly) {
-  const std::regex include(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"].*)");
   for (const fs::path& file : code_of("framework/abi")) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
-      std::smatch match;
-      if (!std::regex_match(line, match, include)) continue;
-      const std::string target = match[1];
+      const std::string found = included(line);
+      if (found.empty()) continue;
+      const std::string target = found.substr(1);
       const bool standard =
           target.find('/') == target.npos &&
           (target.find('.') == target.npos || target == "stddef.h" || target == "stdint.h");

@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "plugin/check.hpp"
 #include "plugin/shared_library.hpp"
 #include "rollcall/host.hpp"
+#include "support/temp_dir.hpp"
 
 namespace rollcall::testing {
 namespace {
@@ -63,16 +65,31 @@ TEST(BuildTree, IsFoundByAHostThatLooksNowhereElse) {
   }
 }
 
-TEST(ThirdParty, GetsATokenOnlyIfItWantsOneAndTheOperatorAllowsIt) {
-  Host::Options options{.plugin_dirs = {ROLLCALL_TEST_EXAMPLE_DIR},
-                        .use_environment = false,
-                        .use_builtin_dir = false};
-  options.token_allowed = {"com.example.banner-door"};
+// The example door, with a manifest that wants tokens or does not.
+bool may_have_token(bool wants, bool allowed) {
+  const TempDir temp;
+  const std::string from = std::string(ROLLCALL_TEST_EXAMPLE_DIR) + "/banner_door";
+  fs::copy_file(from + ".so", temp / "banner_door.so");
+  std::string manifest = slurp(from + ".rollcall.json");
+  if (wants) manifest.insert(manifest.find('{') + 1, "\"wants_token\": true,");
+  const fs::path file = temp.write("banner_door.rollcall.json", manifest);
+  fs::permissions(file, static_cast<fs::perms>(0644));
+  fs::permissions(temp / "banner_door.so", static_cast<fs::perms>(0755));
+  Host::Options options;
+  options.plugin_dirs = {temp.path().string()};
+  options.use_environment = false;
+  options.use_builtin_dir = false;
+  if (allowed) options.token_allowed = {"com.example.banner-door"};
   const auto host = Host::open(options);
-  ASSERT_TRUE(host);
   const auto door = (*host)->door_prober("banner");
-  ASSERT_TRUE(door) << door.error().message;
-  EXPECT_FALSE((*door)->may_have_token());  // its manifest wants none
+  if (!door) throw std::runtime_error(door.error().message);
+  return (*door)->may_have_token();
+}
+
+TEST(ThirdParty, GetsATokenOnlyIfItWantsOneAndTheOperatorAllowsIt) {
+  EXPECT_TRUE(may_have_token(true, true));
+  EXPECT_FALSE(may_have_token(true, false));
+  EXPECT_FALSE(may_have_token(false, true));
 }
 
 TEST(ThirdParty, ProbeInCReadsThisProcess) {

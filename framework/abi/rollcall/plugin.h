@@ -57,18 +57,18 @@ extern "C" {
 
 /* Status codes. */
 #define ROLLCALL_OK 0
-#define ROLLCALL_E_INVALID (-1)      /* an argument is outside its documented shape */
-#define ROLLCALL_E_IO (-2)           /* the system refused; os_code holds errno or GetLastError */
-#define ROLLCALL_E_DENIED (-3)       /* permission */
-#define ROLLCALL_E_UNSUPPORTED (-4)  /* this platform or kernel cannot */
-#define ROLLCALL_E_TIMEOUT (-5)      /* the call's deadline passed */
-#define ROLLCALL_E_CANCELLED (-6)    /* the call's cancelled() said so */
-#define ROLLCALL_E_NOT_FOUND (-7)    /* no such object */
-#define ROLLCALL_E_EXISTS (-8)       /* it is there already */
-#define ROLLCALL_E_CONFLICT (-9)     /* it is not the version that was named */
-#define ROLLCALL_E_CORRUPT (-10)     /* it was read and makes no sense */
-#define ROLLCALL_E_TOO_LARGE (-11)   /* over a documented bound */
-#define ROLLCALL_E_INTERNAL (-12)    /* a defect of the callee */
+#define ROLLCALL_E_INVALID (-1)     /* an argument is outside its documented shape */
+#define ROLLCALL_E_IO (-2)          /* the system refused; os_code holds errno or GetLastError */
+#define ROLLCALL_E_DENIED (-3)      /* permission */
+#define ROLLCALL_E_UNSUPPORTED (-4) /* this platform or kernel cannot */
+#define ROLLCALL_E_TIMEOUT (-5)     /* the call's deadline passed */
+#define ROLLCALL_E_CANCELLED (-6)   /* the call's cancelled() said so */
+#define ROLLCALL_E_NOT_FOUND (-7)   /* no such object */
+#define ROLLCALL_E_EXISTS (-8)      /* it is there already */
+#define ROLLCALL_E_CONFLICT (-9)    /* it is not the version that was named */
+#define ROLLCALL_E_CORRUPT (-10)    /* it was read and makes no sense */
+#define ROLLCALL_E_TOO_LARGE (-11)  /* over a documented bound */
+#define ROLLCALL_E_INTERNAL (-12)   /* a defect of the callee */
 #define ROLLCALL_E_NO_MEMORY (-13)
 #define ROLLCALL_E_INCOMPATIBLE (-14) /* versions do not meet */
 
@@ -188,21 +188,21 @@ typedef struct rollcall_ask {
 #define ROLLCALL_OBS_SUSPENDED 8u /* with OBS_STATE: stopped by a signal or a tracer */
 #define ROLLCALL_OBS_AGE 16u
 #define ROLLCALL_OBS_START_TIME 32u
-#define ROLLCALL_OBS_THREAD 64u /* with ABSENT: the number is the id of another process's thread */
+#define ROLLCALL_OBS_THREAD 64u /* with ABSENT: another process's thread has this id */
 
 /* One reading. Fixed size, no pointers. The caller zeroes it. */
 typedef struct rollcall_observation {
   int64_t pid;
   uint32_t presence;
   uint32_t flags;
-  uint64_t exact_id;        /* with OBS_EXACT_ID: never reused in a boot */
-  int64_t start_unix_ns;    /* with OBS_START_TIME: now minus age; display only, never compared */
-  int64_t age_ns;           /* with OBS_AGE: at least 0 */
-  int64_t os_code;          /* with UNREADABLE: errno or GetLastError, else 0 */
+  uint64_t exact_id;     /* with OBS_EXACT_ID: never reused in a boot */
+  int64_t start_unix_ns; /* with OBS_START_TIME: now minus age; display only, never compared */
+  int64_t age_ns;        /* with OBS_AGE: at least 0 */
+  int64_t os_code;       /* with UNREADABLE: errno or GetLastError, else 0 */
   uint32_t start_token_size;
   uint32_t reason_size;
-  char start_token[64];     /* with OBS_START_TOKEN: opaque, visible ASCII, compared for equality */
-  char reason[128];         /* with UNREADABLE: why, UTF-8 */
+  char start_token[64]; /* with OBS_START_TOKEN: opaque, visible ASCII, compared for equality */
+  char reason[128];     /* with UNREADABLE: why, UTF-8 */
 } rollcall_observation;
 
 typedef struct rollcall_observe_batch {
@@ -216,9 +216,9 @@ typedef struct rollcall_observe_batch {
 } rollcall_observe_batch;
 
 /* How two boot ids of this platform compare. */
-#define ROLLCALL_BOOT_EXACT 0u         /* equal bytes, same boot; else another */
-#define ROLLCALL_BOOT_WITHIN_120_S 1u  /* decimal seconds; same boot when at most 120 s apart */
-#define ROLLCALL_BOOT_EQUAL_ONLY 2u    /* equal bytes, same boot; a difference proves nothing */
+#define ROLLCALL_BOOT_EXACT 0u        /* equal bytes, same boot; else another */
+#define ROLLCALL_BOOT_WITHIN_120_S 1u /* decimal seconds; same boot when at most 120 s apart */
+#define ROLLCALL_BOOT_EQUAL_ONLY 2u   /* equal bytes, same boot; a difference proves nothing */
 
 /* The caller's own process and machine. A size of 0 means "could not be read" (never ""), and
  * `why` says so for boot_id and start_token. */
@@ -269,10 +269,10 @@ typedef struct rollcall_socket_ask {
 } rollcall_socket_ask;
 
 /* rollcall_socket_answer.owner. */
-#define ROLLCALL_OWNER_UNKNOWN 0u    /* nothing could be read */
-#define ROLLCALL_OWNER_PROCESS 1u    /* every listener is held by the process or a descendant */
-#define ROLLCALL_OWNER_UID_ONLY 2u   /* descriptors unreadable; every listener's uid is owner_uid */
-#define ROLLCALL_OWNER_FOREIGN 3u    /* a listener that could have taken it is another's */
+#define ROLLCALL_OWNER_UNKNOWN 0u  /* nothing could be read */
+#define ROLLCALL_OWNER_PROCESS 1u  /* every listener is held by the process or a descendant */
+#define ROLLCALL_OWNER_UID_ONLY 2u /* descriptors unreadable; every listener's uid is owner_uid */
+#define ROLLCALL_OWNER_FOREIGN 3u  /* a listener that could have taken it is another's */
 
 /* Bits of rollcall_socket_answer.flags. */
 #define ROLLCALL_SOCKET_LOOPBACK 1u     /* the connected peer is 127.0.0.0/8 or ::1, or AF_UNIX */
@@ -285,8 +285,8 @@ typedef struct rollcall_socket_answer {
   int64_t holder_pid; /* with FOREIGN, where known: who holds it; else 0 */
   uint32_t peer_size;
   uint32_t reason_size;
-  char peer[64];      /* "127.0.0.1:80", "[::1]:80" or "unix"; from the socket, not from a record */
-  char reason[128];   /* what was read or why nothing could be */
+  char peer[64];    /* "127.0.0.1:80", "[::1]:80" or "unix"; from the socket, not from a record */
+  char reason[128]; /* what was read or why nothing could be */
 } rollcall_socket_answer;
 
 typedef struct rollcall_socket_batch {
@@ -367,8 +367,8 @@ typedef struct rollcall_signal_outcome {
   char reason[160];
 } rollcall_signal_outcome;
 
-#define ROLLCALL_AWAIT_UNKNOWN 0u /* its end could not be seen; reason says why */
-#define ROLLCALL_AWAIT_ENDED 1u   /* seen to have ended, or proven gone already */
+#define ROLLCALL_AWAIT_UNKNOWN 0u     /* its end could not be seen; reason says why */
+#define ROLLCALL_AWAIT_ENDED 1u       /* seen to have ended, or proven gone already */
 #define ROLLCALL_AWAIT_STILL_THERE 2u /* the deadline came first */
 
 typedef struct rollcall_await_outcome {
@@ -393,8 +393,7 @@ typedef struct rollcall_process_control {
    * cannot now (old kernel, seccomp, no descriptors): REFUSED, never a racy signal. Pid 1, the
    * caller's own pid and pids out of range: REFUSED. Required. */
   int32_t (*signal)(void* self, int64_t pid, uint32_t signal, const rollcall_judge* judge,
-                    rollcall_signal_outcome* out, const rollcall_call* call,
-                    rollcall_error* error);
+                    rollcall_signal_outcome* out, const rollcall_call* call, rollcall_error* error);
   /* [instance] Waits until the judged process has ended (a zombie has), at most until the call's
    * deadline, at which it is asked once more. Required. */
   int32_t (*await_exit)(void* self, int64_t pid, const rollcall_judge* judge,
@@ -465,17 +464,17 @@ typedef struct rollcall_endpoint {
 typedef struct rollcall_door_item {
   rollcall_str session_id; /* whose door it should be; not to be sent anywhere */
   rollcall_str kind;
-  rollcall_str authority;  /* "host:port" for an HTTP Host header; empty without a url */
+  rollcall_str authority; /* "host:port" for an HTTP Host header; empty without a url */
   const rollcall_endpoint* endpoints;
-  uint64_t endpoint_count; /* 0 without a url */
+  uint64_t endpoint_count;          /* 0 without a url */
   const rollcall_setting* settings; /* of the record's `door` */
   uint64_t setting_count;
 } rollcall_door_item;
 
 /* What a door was found to be. The host compares `named` with the record; a plugin never does. */
-#define ROLLCALL_DOOR_FAILED 0u   /* `reason` says how */
-#define ROLLCALL_DOOR_NAMED 1u    /* it answered and named the session in `named` */
-#define ROLLCALL_DOOR_HELD 2u     /* it names nobody by design; the kernel's ownership decides */
+#define ROLLCALL_DOOR_FAILED 0u /* `reason` says how */
+#define ROLLCALL_DOOR_NAMED 1u  /* it answered and named the session in `named` */
+#define ROLLCALL_DOOR_HELD 2u   /* it names nobody by design; the kernel's ownership decides */
 
 /* The closed set of reasons that a prober gives. */
 #define ROLLCALL_DOOR_REFUSED 1u
@@ -502,7 +501,7 @@ typedef struct rollcall_door_answer {
   uint32_t http_status; /* 0: none */
   int64_t elapsed_ns;
   rollcall_str named;
-  rollcall_str detail;  /* remote text or the system's; the host escapes it before it is shown */
+  rollcall_str detail; /* remote text or the system's; the host escapes it before it is shown */
 } rollcall_door_answer;
 
 /* A connected socket that the prober wants to speak on. */
@@ -512,7 +511,7 @@ typedef struct rollcall_connected {
 } rollcall_connected;
 
 typedef struct rollcall_admission {
-  uint32_t admitted;  /* 0: close it and answer NOT_ADMITTED */
+  uint32_t admitted; /* 0: close it and answer NOT_ADMITTED */
   uint32_t has_token;
   rollcall_str token; /* the host's; valid until `probe` returns; never to be logged */
 } rollcall_admission;
