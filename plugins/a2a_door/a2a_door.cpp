@@ -30,7 +30,10 @@ plugin::Status A2aDoor::probe(const plugin::DoorBatch& batch, const plugin::Door
     }
     A2aSettings settings;
     settings.extension_uris = default_extension_uris();
-    add_words(setting_of(item, settings_, "extension_uris", ""), settings.extension_uris);
+    add_words(item.settings().get("extension_uris", ""), settings.extension_uris);
+    for (const auto& [key, value] : settings_) {
+      if (key == "extension_uris") add_words(value, settings.extension_uris);
+    }
     settings.legacy_card_path = setting_of(item, settings_, "legacy_card_path", "0") == "1";
     visit.conversation = std::make_unique<A2aConversation>(std::string(item.authority()),
                                                            std::move(settings), random_id());

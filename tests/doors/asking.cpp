@@ -170,9 +170,12 @@ Status PortProbe::port_owner(std::span<const SocketAsk> asks, std::span<SocketAn
   return {};
 }
 
-TableProber::TableProber(std::string id, const rollcall_door_prober& table, bool may_have_token)
+TableProber::TableProber(std::string id, const rollcall_door_prober& table, bool may_have_token,
+                         const Settings& settings)
     : id_(std::move(id)), table_(table), may_have_token_(may_have_token) {
-  table_.create(nullptr, 0, &self_, nullptr);
+  std::vector<rollcall_setting> passed;
+  for (const auto& [key, value] : settings) passed.push_back({raw(key), raw(value)});
+  table_.create(passed.data(), passed.size(), &self_, nullptr);
 }
 
 TableProber::~TableProber() { table_.destroy(self_); }
@@ -200,7 +203,8 @@ Status TableProber::probe(std::span<const DoorAsk> asks, const DoorLimits& limit
   return fail(ErrorCode::kIo, error.message, code);
 }
 
-Result<std::shared_ptr<DoorProber>> own_prober(std::string_view kind, bool may_have_token) {
+Result<std::shared_ptr<DoorProber>> own_prober(std::string_view kind, bool may_have_token,
+                                               const TableProber::Settings& settings) {
   const rollcall_door_prober* table = nullptr;
   if (kind == "a2a") table = &kTableOf<doors::A2aDoor>;
   if (kind == "http") table = &kTableOf<doors::HttpDoor>;
@@ -208,7 +212,7 @@ Result<std::shared_ptr<DoorProber>> own_prober(std::string_view kind, bool may_h
   if (kind == "unix") table = &kTableOf<doors::UnixDoor>;
   if (table == nullptr) return fail(ErrorCode::kNotFound, "no plugin offers this kind of door");
   return std::make_shared<TableProber>("rollcall." + std::string(kind) + "_door", *table,
-                                       may_have_token);
+                                       may_have_token, settings);
 }
 
 Record record_of(std::string url, std::optional<std::string> token) {
@@ -234,7 +238,9 @@ std::vector<DoorReading> ask_all(const std::vector<Record>& records, ProcessProb
   const auto clock = system_clock();
   DoorContext context;
   context.probe = &probe;
-  context.doors = [&](std::string_view kind) { return own_prober(kind, asking.may_have_token); };
+  context.doors = [&](std::string_view kind) {
+    return own_prober(kind, asking.may_have_token, asking.instance_settings);
+  };
   context.allow_hosts = &asking.allow_hosts;
   context.limits = asking.limits;
   context.clock = clock.get();

@@ -46,7 +46,9 @@ class PortProbe final : public ProcessProbe {
 // A door plugin's table as the host sees it.
 class TableProber final : public DoorProber {
  public:
-  TableProber(std::string id, const rollcall_door_prober& table, bool may_have_token = true);
+  using Settings = std::vector<std::pair<std::string, std::string>>;
+  TableProber(std::string id, const rollcall_door_prober& table, bool may_have_token = true,
+              const Settings& settings = {});
   ~TableProber() override;
   [[nodiscard]] std::string id() const override { return id_; }
   [[nodiscard]] bool may_have_token() const override { return may_have_token_; }
@@ -61,8 +63,8 @@ class TableProber final : public DoorProber {
 };
 
 // The prober of a kind of Rollcall's own, or kNotFound.
-[[nodiscard]] Result<std::shared_ptr<DoorProber>> own_prober(std::string_view kind,
-                                                             bool may_have_token = true);
+[[nodiscard]] Result<std::shared_ptr<DoorProber>> own_prober(
+    std::string_view kind, bool may_have_token = true, const TableProber::Settings& settings = {});
 
 [[nodiscard]] Record record_of(std::string url, std::optional<std::string> token = {});
 [[nodiscard]] Record record_of(DoorSpec door, std::optional<std::string> url = {},
@@ -77,6 +79,7 @@ struct Asking {
   std::vector<std::string> allow_hosts{};
   bool may_have_token = true;
   Call call{};
+  TableProber::Settings instance_settings{};
 };
 
 [[nodiscard]] std::vector<DoorReading> ask_all(const std::vector<Record>& records,

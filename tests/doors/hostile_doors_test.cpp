@@ -236,6 +236,12 @@ TEST(A2aDoor, NamesByConfiguredExtensionsToo) {
   EXPECT_EQ(outcome_of(ask_one(record_of(server.url()))), "no-session");
   const DoorSpec door{"a2a", {{"extension_uris", " urn:y  urn:x"}}};
   EXPECT_EQ(outcome_of(ask_one(record_of(door, server.url()))), "live");
+  Asking operators;
+  operators.instance_settings.emplace_back("extension_uris", "urn:x");
+  EXPECT_EQ(outcome_of(ask_one(record_of(server.url()), operators)), "live");
+  const DoorSpec other{"a2a", {{"extension_uris", "urn:y"}}};
+  EXPECT_EQ(outcome_of(ask_one(record_of(other, server.url()), operators)), "live")
+      << "a record's extensions come beside the operator's";
 }
 
 TEST(A2aDoor, SaysThatATokenIsMissingWhereTheCardPromisesMore) {
