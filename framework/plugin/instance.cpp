@@ -184,17 +184,17 @@ Status Instance::run_watched_slot(const char* what, Slot slot, const Call& call,
           frame->code = frame->slot(self->self_, &frame->bounds, &frame->error);
           self->leave();
         },
-        add_bounded(patience, kGraceNs));
+        add_bounded(patience, kGraceNs), [&call] { return call.cancel.cancelled(); });
   } catch (const std::system_error& no_thread) {
     leave();
     return fail(ErrorCode::kInternal, fmt::format("plugin {}: {}: no thread for the call: {}", id(),
                                                   what, no_thread.what()));
   }
   if (!returned) {
-    context_.code->health().lose(fmt::format("`{}` did not return by its deadline", what));
+    context_.code->health().lose(fmt::format("`{}` did not return in time", what));
     context_.code->log(
         ROLLCALL_LOG_ERROR,
-        fmt::format("plugin {} is unresponsive: `{}` did not return by its deadline", id(), what));
+        fmt::format("plugin {} is unresponsive: `{}` did not return in time", id(), what));
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
     return could_not_enter(what);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <system_error>
 
 #include "plugin/watched.hpp"
 
@@ -13,6 +14,7 @@ namespace {
 
 // Texts of an entry are static and null-terminated; a longer one is no text.
 constexpr std::size_t kMaxEntryText = 256;
+constexpr std::int64_t kDeinitLimitNs = 5'000'000'000;
 
 // One plugin as this process has it. A library is loaded once in a process, so its init belongs to
 // the process and not to a host. Lives as long as the process: plugins keep pointers to `host`.
@@ -113,7 +115,7 @@ Status move_in(const void* address, const rollcall_entry& entry, bool builtin,
                const std::shared_ptr<LogSink>& log, std::int64_t limit_ns) {
   Residence& residence = residence_of(address);
   const std::lock_guard lock(residence.mutex);
-  if (residence.hung) return fail(ErrorCode::kTimeout, "its init has not returned");
+  if (residence.hung) return fail(ErrorCode::kTimeout, "it hung earlier in this process");
   add_log(residence, log);
   if (residence.users == 0) {
     if (Status ok = call_init(entry, builtin, residence, limit_ns); !ok) return ok;
@@ -122,12 +124,27 @@ Status move_in(const void* address, const rollcall_entry& entry, bool builtin,
   return {};
 }
 
-void move_out(const void* address, const rollcall_entry& entry, bool lost) {
+// Calls deinit, a third party's under a watch. False: it hangs.
+bool call_deinit(void (*deinit)(), bool builtin) {
+  if (builtin) {
+    deinit();
+    return true;
+  }
+  try {
+    return run_watched([deinit] { deinit(); }, steady_now_ns() + kDeinitLimitNs);
+  } catch (const std::system_error&) {
+    deinit();  // no thread to be had: the plugin's own word that it returns has to do
+    return true;
+  }
+}
+
+void move_out(const void* address, const rollcall_entry& entry, bool builtin, bool lost) {
   Residence& residence = residence_of(address);
   const std::lock_guard lock(residence.mutex);
   // A plugin that hangs is not asked to clean up, and not started again in this process.
   if (lost) residence.hung = true;
-  if (--residence.users == 0 && !residence.hung && entry.deinit != nullptr) entry.deinit();
+  if (--residence.users > 0 || residence.hung || entry.deinit == nullptr) return;
+  if (!call_deinit(entry.deinit, builtin)) residence.hung = true;
 }
 
 Result<std::string> entry_text(const char* text, const char* what) {
@@ -200,7 +217,7 @@ Result<std::shared_ptr<PluginCode>> PluginCode::start(std::span<const std::byte>
 }
 
 PluginCode::~PluginCode() {
-  if (initialised_) move_out(address_, negotiated_.entry, health_.lost());
+  if (initialised_) move_out(address_, negotiated_.entry, builtin_, health_.lost());
 }
 
 bool PluginCode::offers(std::string_view interface_id) const {

@@ -8,6 +8,9 @@
 namespace rollcall::loader {
 namespace {
 
+// How often a cancel token, which nobody can wait for, is looked at.
+constexpr std::int64_t kCancelSliceNs = 50'000'000;
+
 struct Run {
   std::function<void()> body;
   std::mutex mutex;
@@ -41,7 +44,8 @@ bool wait_until(std::condition_variable& changed, std::unique_lock<std::mutex>& 
   return true;
 }
 
-bool run_watched(std::function<void()> body, std::int64_t deadline_ns) {
+bool run_watched(std::function<void()> body, std::int64_t deadline_ns,
+                 const std::function<bool()>& cancelled) {
   auto run = std::make_shared<Run>();
   run->body = std::move(body);
   std::thread([run] {
@@ -52,7 +56,19 @@ bool run_watched(std::function<void()> body, std::int64_t deadline_ns) {
     run->changed.notify_all();
   }).detach();
   std::unique_lock lock(run->mutex);
-  return wait_until(run->changed, lock, deadline_ns, [&] { return run->done; });
+  const auto done = [&] { return run->done; };
+  if (!cancelled) return wait_until(run->changed, lock, deadline_ns, done);
+  bool hurried = false;
+  for (;;) {
+    const std::int64_t now = steady_now_ns();
+    if (!hurried && cancelled()) {
+      hurried = true;
+      deadline_ns = std::min(deadline_ns, now + kCancelPatienceNs);
+    }
+    const std::int64_t slice_end = now + std::min<std::int64_t>(kCancelSliceNs, deadline_ns - now);
+    if (wait_until(run->changed, lock, slice_end, done)) return true;
+    if (steady_now_ns() >= deadline_ns) return false;
+  }
 }
 
 }  // namespace rollcall::loader

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "plugin/load.hpp"
 #include "plugin/support.hpp"
 
 namespace rollcall::testing {
@@ -41,6 +42,36 @@ TEST(Hang, InObserveMakesThePluginUnresponsiveAndItsReadingsUnknown) {
   EXPECT_EQ(out.presence, Presence::kUnreadable);
   EXPECT_FALSE(host->probe("com.example.fault.observe-hangs"));
   EXPECT_LT(seconds_since(began), 10);
+}
+
+TEST(Hang, IsNotWaitedForOnceTheCallIsCancelled) {
+  PluginFolder folder;
+  folder.add("fault_observe_hangs");
+  const auto host = open_host(folder);
+  const auto probe = host->probe("com.example.fault.observe-hangs");
+  ASSERT_TRUE(probe) << probe.error().message;
+  const Ask ask{.pid = 7};
+  Observation out;
+  Call call;  // without a deadline
+  call.cancel.cancel();
+  const std::int64_t began = system_clock()->monotonic_ns();
+  ASSERT_TRUE((*probe)->observe({&ask, 1}, {&out, 1}, call));
+  EXPECT_EQ(out.presence, Presence::kUnreadable);
+  EXPECT_LT(seconds_since(began), 20);
+}
+
+TEST(Hang, InInitIsRefusedAndNotTriedAgain) {
+  PluginFolder folder;
+  folder.add("fault_init_hangs");
+  const auto candidate = loader::read_candidate(folder.library("fault_init_hangs"), {}, false);
+  const loader::LoadOptions options = {.init_limit_ns = 50'000'000,
+                                       .log = std::make_shared<loader::LogSink>(nullptr)};
+  const auto first = loader::load_plugin(candidate, options);
+  ASSERT_FALSE(first);
+  EXPECT_THAT(first.error().message, HasSubstr("its init did not return within 50 ms"));
+  const auto second = loader::load_plugin(candidate, options);
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message, HasSubstr("it hung earlier in this process"));
 }
 
 TEST(Hang, InOnePluginLeavesAnotherAlone) {
