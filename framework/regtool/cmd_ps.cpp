@@ -27,7 +27,7 @@ SessionRow row_of(const Record& record) {
   row.detached = record.outlives_launcher;
   for (const auto& [key, value] : record.metadata) {
     if (key.compare(0, kLabelPrefix.size(), kLabelPrefix) == 0) {
-      row.labels[key.substr(kLabelPrefix.size())] = value;
+      row.labels[key.substr(kLabelPrefix.size())] = std::string(shown_value(key, value));
     }
   }
   return row;

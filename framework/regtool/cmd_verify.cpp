@@ -175,12 +175,6 @@ std::vector<std::string> other_keys(const Record& record) {
   return names;
 }
 
-constexpr std::string_view kHidden = "(hidden)";
-
-std::string_view shown_value(const std::string& key, const std::string& value) {
-  return looks_secret(key) ? kHidden : std::string_view(value);
-}
-
 void write_record_json(JsonWriter& json, const Record& record) {
   const ProcessIdentity& process = record.process;
   json.key("record").begin_object().text("session_id", record.session_id);

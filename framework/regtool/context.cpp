@@ -25,7 +25,10 @@ std::string joined(const std::vector<std::string>& texts) {
 }  // namespace
 
 Context::Context(const GlobalOptions& options, Output& output)
-    : options_(options), output_(output), clock_(system_clock()) {}
+    : options_(options), output_(output), clock_(system_clock()) {
+  // Now, since `run --workdir` goes elsewhere before plugins are loaded.
+  for (std::string& file : options_.plugins) file = absolute(file);
+}
 
 Context::~Context() = default;
 
@@ -89,7 +92,7 @@ Outcome<void> Context::may_change() const {
 Outcome<Host*> Context::host() {
   if (host_) return host_.get();
   Host::Options options;
-  for (const std::string& file : options_.plugins) options.plugin_files.push_back(absolute(file));
+  options.plugin_files = options_.plugins;
   options.plugin_dirs = config_.plugin_dirs;
   options.accept_untrusted = options_.trust_plugins;
   options.token_allowed = config_.token_allowed;

@@ -111,4 +111,8 @@ bool looks_secret(std::string_view key) {
                      [&](std::string_view mark) { return lower.find(mark) != std::string::npos; });
 }
 
+std::string_view shown_value(std::string_view key, std::string_view value) {
+  return looks_secret(key) ? "(hidden)" : value;
+}
+
 }  // namespace rollcall::regtool

@@ -39,4 +39,7 @@ struct KeyValue {
 // Whether the value of a key of this name is better not shown ("token", "password", ...).
 [[nodiscard]] bool looks_secret(std::string_view key);
 
+// The value, or "(hidden)" where its key looks secret.
+[[nodiscard]] std::string_view shown_value(std::string_view key, std::string_view value);
+
 }  // namespace rollcall::regtool

@@ -273,13 +273,13 @@ TEST_F(Ps, NeverShowsSecrets) {
   const Child sleeper = Child::sleeper();
   put_record_of("s-secret", sleeper.pid(),
                 R"(,"door_token":"tok-SECRET","password":"SECRET-2",)"
-                R"("metadata":{"api_key":"SECRET-3"},)"
+                R"("metadata":{"api_key":"SECRET-3","label.token":"SECRET-8"},)"
                 R"("door":{"kind":"http","token":"SECRET-4"})",
                 R"("http://user:SECRET-5@127.0.0.1:9/p?token=SECRET-6#SECRET-7")");
   for (const std::vector<std::string>& words : {std::vector<std::string>{"ps"},
                                                 {"ps", "--json"},
                                                 {"ps", "--wide"},
-                                                {"ps", "--format", "{url} {door}"},
+                                                {"ps", "--format", "{url} {door} {label.token}"},
                                                 {"verify", "--explain", "s-secret"},
                                                 {"verify", "--explain", "s-secret", "--json"},
                                                 {"show", "s-secret"},
