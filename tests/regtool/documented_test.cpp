@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,9 +29,11 @@ std::set<std::string> long_options() {
     const auto help = parse_command_line(words);
     const auto& text = std::get<HelpCommand>(help->command).text;
     const std::string listed = text.substr(text.find("Usage:"));
-    const std::regex option("(^|[ ,])(--[a-z][a-z-]*)");
-    for (std::sregex_iterator it(listed.begin(), listed.end(), option), end; it != end; ++it) {
-      options.insert((*it)[2]);
+    for (std::size_t at = 0; (at = listed.find("--", at)) != std::string::npos;) {
+      const std::size_t end = listed.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at);
+      const bool begins = listed[at - 1] == ' ' || listed[at - 1] == ',';
+      if (begins && end - at > 2) options.insert(listed.substr(at, end - at));
+      at = end;
     }
   }
   return options;

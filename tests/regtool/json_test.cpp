@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "core/text.hpp"
@@ -30,7 +31,8 @@ TEST(JsonWriter, IsStrictUtf8WhateverTheBytes) {
 
 TEST(JsonWriter, WritesAnEmptyReasonAsNull) {
   JsonWriter json;
-  json.begin_object().reason("reason", "").text_or_null("url", std::nullopt).end_object();
+  const std::optional<std::string> none;
+  json.begin_object().reason("reason", "").text_or_null("url", none).end_object();
   EXPECT_EQ(json.take(), "{\"reason\":null,\"url\":null}\n");
 }
 
