@@ -89,6 +89,8 @@ Outcome<int> execute(const Invocation& invocation, Output& output,
     return kExitYes;
   }
   if (std::holds_alternative<VersionCommand>(invocation.command)) return say_version(output);
+  // `run` does so itself, once the command that it starts cannot inherit it any more.
+  if (!std::holds_alternative<RunCommand>(invocation.command)) platform::keep_memory_out_of_dumps();
   auto context = Context::open(invocation.global, output);
   if (!context) return tl::unexpected(context.error());
   return std::visit(Dispatch{**context, limits}, invocation.command);

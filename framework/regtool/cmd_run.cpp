@@ -188,6 +188,7 @@ Outcome<int> run_attended(Context& context, const RunCommand& command,
   const auto child = launcher::GatedChild::start(
       {.program = program, .command = command.command, .session_id = *id, .limits = limits});
   if (!child) return run_failure(to_failure(child.error(), command.command.front()));
+  platform::keep_memory_out_of_dumps();  // there will be a token in it; the child keeps its own
   if (auto recorded = session.record((*child)->pid()); !recorded) {
     return tl::unexpected(recorded.error());
   }

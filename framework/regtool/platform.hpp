@@ -25,6 +25,11 @@ struct InheritedLimits {
 // first. Returns what children get back.
 InheritedLimits prepare_process();
 
+// From here on a core dump of this process holds no memory, whoever collects it: a limit of no core
+// file is not asked where dumps go to a program. Children started later inherit it. Linux: proc(5),
+// /proc/PID/coredump_filter.
+void keep_memory_out_of_dumps();
+
 // The value of a variable; nullopt where it is unset, or where the program was given privileges
 // that its user does not have (secure_getenv).
 [[nodiscard]] std::optional<std::string> environment(const char* name);

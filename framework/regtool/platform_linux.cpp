@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -6,6 +7,13 @@
 #include "regtool/platform.hpp"
 
 namespace rollcall::regtool::platform {
+
+void keep_memory_out_of_dumps() {
+  const int filter = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
+  if (filter < 0) return;  // a kernel without dumps, or a /proc that is not ours
+  (void)!write(filter, "0", 1);
+  close(filter);
+}
 
 // Source: proc(5), /proc/self/exe.
 Result<std::string> own_executable() {

@@ -56,6 +56,14 @@ TEST_F(Run, PassesInputAndOutputThrough) {
   EXPECT_EQ(ran.err, "to-err\n");
 }
 
+TEST_F(Run, KeepsItsOwnMemoryOutOfDumpsAndLeavesTheCommandsAlone) {
+  const std::string inherited = testing::slurp("/proc/self/coredump_filter");
+  if (inherited.empty()) GTEST_SKIP() << "this kernel makes no core dumps";
+  const Ran ran = run({"run", "--auth", "--", "sh", "-c",
+                       "cat /proc/$PPID/coredump_filter /proc/self/coredump_filter"});
+  EXPECT_EQ(ran.out, "00000000\n" + inherited);
+}
+
 TEST_F(Run, LetsTheCommandFindItsOwnSession) {
   const Ran ran = run({"run", "--session", "s-1", "--", "sh", "-c",
                        program() + " verify \"$ROLLCALL_SESSION_ID\""});
