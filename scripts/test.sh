@@ -31,6 +31,9 @@ while [ $# -gt 0 ]; do
 done
 [ ${#stages[@]} -gt 0 ] || stages=(format dev valgrind)
 
+# A compiler cache that was filled in one checkout serves another.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
 title() { printf '\n== %s\n' "$*"; }
 
 # Builds a preset and prints the compiler's words only where it failed.

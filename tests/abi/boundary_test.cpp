@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "support/paths.hpp"
+
 namespace rollcall::testing {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kSource = ROLLCALL_TEST_SOURCE_DIR;
+const fs::path kSource = test::kSourceDir;
 
 std::vector<fs::path> code_of(const char* folder) {
   std::vector<fs::path> files;

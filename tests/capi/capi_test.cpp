@@ -14,6 +14,7 @@
 
 #include "capi/convert.hpp"
 #include "rollcall/rollcall.h"
+#include "support/paths.hpp"
 
 namespace {
 
@@ -79,7 +80,7 @@ class CApi : public testing::Test {
     options.struct_size = sizeof(options);
     options.flags = ROLLCALL_OPEN_NO_ENVIRONMENT;
     options.home = home_.c_str();
-    options.plugin_dir = ROLLCALL_TEST_PLUGIN_DIR;
+    options.plugin_dir = rollcall::test::kPluginDir;
     rollcall_registry* registry = nullptr;
     auto error = fresh_error();
     EXPECT_EQ(rollcall_open(&options, &registry, &error), ROLLCALL_OK) << error.message;

@@ -9,6 +9,7 @@
 #include "plugin/check.hpp"
 #include "plugin/shared_library.hpp"
 #include "rollcall/host.hpp"
+#include "support/paths.hpp"
 #include "support/temp_dir.hpp"
 
 namespace rollcall::testing {
@@ -19,7 +20,7 @@ using ::testing::ElementsAre;
 
 std::vector<std::string> libraries() {
   std::vector<std::string> files;
-  for (const char* folder : {ROLLCALL_TEST_PLUGIN_DIR, ROLLCALL_TEST_EXAMPLE_DIR}) {
+  for (const char* folder : {test::kPluginDir, ROLLCALL_TEST_EXAMPLE_DIR}) {
     if (!fs::exists(folder)) continue;
     for (const auto& entry : fs::directory_iterator(folder)) {
       if (entry.path().extension() == ".so") files.push_back(entry.path().string());

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "rollcall/verdict.hpp"
+#include "support/paths.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kSource = ROLLCALL_TEST_SOURCE_DIR;
+const fs::path kSource = rollcall::test::kSourceDir;
 
 std::string text_of(const fs::path& file) {
   std::ifstream in(file);

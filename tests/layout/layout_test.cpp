@@ -11,12 +11,14 @@
 #include <string_view>
 #include <vector>
 
+#include "support/paths.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
 using Folders = std::set<std::string, std::less<>>;
 
-const fs::path kSource = ROLLCALL_TEST_SOURCE_DIR;
+const fs::path kSource = test::kSourceDir;
 
 // Each folder of the framework, and the folders that it may include besides itself. The public
 // headers, rollcall/..., are open to all.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "regtool/options.hpp"
+#include "support/paths.hpp"
 #include "support/temp_dir.hpp"
 
 namespace rollcall::regtool {
@@ -40,7 +41,7 @@ std::set<std::string> long_options() {
 }
 
 std::string source(const std::string& name) {
-  const std::string text = testing::slurp(std::string(ROLLCALL_TEST_SOURCE_DIR) + "/" + name);
+  const std::string text = testing::slurp(std::string(test::kSourceDir) + "/" + name);
   EXPECT_NE(text, "") << name;
   return text;
 }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/text.hpp"
+#include "support/paths.hpp"
 #include "support/process.hpp"
 #include "support/temp_dir.hpp"
 
@@ -121,7 +122,7 @@ class RegtoolTest : public ::testing::Test {
     }
   }
 
-  static std::string program() { return std::string(ROLLCALL_TEST_BIN_DIR) + "/regtool"; }
+  static std::string program() { return std::string(test::kBinDir) + "/regtool"; }
 
   // A process that runs regtool; its standard streams are pipes or, where given, descriptors.
   struct Started {

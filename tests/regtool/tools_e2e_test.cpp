@@ -4,6 +4,7 @@
 #include <string>
 
 #include "regtool/regtool_fixture.hpp"
+#include "support/paths.hpp"
 
 namespace rollcall::regtool {
 namespace {
@@ -44,7 +45,7 @@ TEST_F(Tools, SaysWhyAPluginWasRefused) {
 }
 
 TEST_F(Tools, ChecksAPluginInAChild) {
-  const std::string good = std::string(ROLLCALL_TEST_PLUGIN_DIR) + "/tcp_door.so";
+  const std::string good = std::string(test::kPluginDir) + "/tcp_door.so";
   const Ran ran = run({"plugins", "check", good, "--json"});
   EXPECT_EQ(ran.code(), 0) << ran.out << ran.err;
   EXPECT_EQ(string_at(parse_json(ran.out), "schema"), "rollcall.plugin-check/1");

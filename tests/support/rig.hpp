@@ -7,6 +7,7 @@
 #include "rollcall/file_store.hpp"
 #include "rollcall/host.hpp"
 #include "rollcall/registry.hpp"
+#include "support/paths.hpp"
 #include "support/temp_dir.hpp"
 
 namespace rollcall::test {
@@ -54,7 +55,7 @@ class Rig {
  private:
   Status open() {
     Host::Options host_options;
-    host_options.plugin_dirs = {ROLLCALL_TEST_PLUGIN_DIR};
+    host_options.plugin_dirs = {test::kPluginDir};
     host_options.use_environment = false;
     host_options.use_builtin_dir = true;
     host_options.accept_untrusted = true;  // in a user namespace root's folders are nobody's

@@ -4,17 +4,19 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "support/paths.hpp"
+
 namespace rollcall::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path source_folder() { return fs::path(ROLLCALL_TEST_SOURCE_DIR) / "tests/acceptance/a2a"; }
+fs::path source_folder() { return fs::path(test::kSourceDir) / "tests/acceptance/a2a"; }
 
 fs::path rig_folder() {
   const char* given = std::getenv("ROLLCALL_A2A_RIG");
   if (given != nullptr && *given != '\0') return given;
-  return fs::path(ROLLCALL_TEST_SOURCE_DIR) / "build/tools/a2a";
+  return fs::path(test::kSourceDir) / "build/tools/a2a";
 }
 
 int node_major() {
