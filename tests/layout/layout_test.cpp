@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using Folders = std::set<std::string, std::less<>>;
 
-const fs::path kSource = test::kSourceDir;
+const fs::path kSource = rollcall::test::kSourceDir;
 
 // Each folder of the framework, and the folders that it may include besides itself. The public
 // headers, rollcall/..., are open to all.

@@ -25,8 +25,9 @@ holds "$(dpkg-deb -c "$development")" \
   '\./usr/lib/.*librollcall\.so -> librollcall\.so\.0' \
   '\./usr/lib/.*cmake/Rollcall/RollcallConfig\.cmake$' \
   '\./usr/lib/.*cmake/Rollcall/RollcallPlugin\.cmake$'
-! dpkg-deb -c "$runtime" | grep -q /usr/include || fail "the runtime package holds headers"
-! dpkg-deb -c "$runtime" | grep -qE '^.{5}w|^.{8}w' || fail "a file that others may write to"
+contents=$(dpkg-deb -c "$runtime")
+! grep -q /usr/include <<<"$contents" || fail "the runtime package holds headers"
+! grep -qE '^[^l](.{4}w|.{7}w)' <<<"$contents" || fail "a file that others may write to"
 
 holds "$(dpkg-deb -f "$runtime" Depends)" 'libpoco' 'libc6'
 holds "$(dpkg-deb -f "$development" Depends)" 'rollcall \(= ' 'libexpected-dev'
