@@ -5,6 +5,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -58,90 +62,168 @@ BareTable open_table() {
   return bare;
 }
 
-void bare_stat(benchmark::State& state) {
-  const auto& pids = bench::shared_pids(kPids);
-  const int proc = ::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  for (auto _ : state) {
-    for (const auto pid : pids) benchmark::DoNotOptimize(bench::bare_stat(proc, pid));
+// One way to read all of the shared processes; each call is one round.
+class Bare {
+ public:
+  explicit Bare(std::uint32_t wants) : by_stat_(wants == kByStat) {
+    proc_ = ::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   }
-  ::close(proc);
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(pids.size()));
-}
-BENCHMARK(bare_stat)->Unit(benchmark::kMicrosecond)->UseRealTime();
-
-void bare_pidfd(benchmark::State& state) {
-  const auto& pids = bench::shared_pids(kPids);
-  for (auto _ : state) {
-    for (const auto pid : pids) benchmark::DoNotOptimize(bench::bare_pidfd(pid));
-  }
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(pids.size()));
-}
-BENCHMARK(bare_pidfd)->Unit(benchmark::kMicrosecond)->UseRealTime();
-
-void observe(benchmark::State& state, std::uint32_t wants) {
-  const auto& pids = bench::shared_pids(kPids);
-  std::vector<rollcall::Ask> asks;
-  for (const auto pid : pids) asks.push_back({.pid = pid, .wants = wants});
-  std::vector<rollcall::Observation> read(asks.size());
-  for (auto _ : state) {
-    bench::must(probe().observe(asks, read, {}));
-    benchmark::DoNotOptimize(read.data());
-  }
-  for (const auto& one : read) {
-    if (one.presence != rollcall::Presence::kPresent) {
-      return state.SkipWithError("a live process was not read");
+  ~Bare() { ::close(proc_); }
+  Bare(const Bare&) = delete;
+  Bare& operator=(const Bare&) = delete;
+  void operator()() {
+    for (const auto pid : bench::shared_pids(kPids)) {
+      if (by_stat_) {
+        benchmark::DoNotOptimize(bench::bare_stat(proc_, pid));
+      } else {
+        benchmark::DoNotOptimize(bench::bare_pidfd(pid));
+      }
     }
-    if (wants == kByExactId && !one.exact_id) return state.SkipWithError("no exact id was read");
   }
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(pids.size()));
-}
 
-void observe_by_stat(benchmark::State& state) { observe(state, kByStat); }
-BENCHMARK(observe_by_stat)->Unit(benchmark::kMicrosecond)->UseRealTime();
+ private:
+  bool by_stat_;
+  int proc_ = -1;
+};
 
-void observe_by_exact_id(benchmark::State& state) {
-  if (!bench::has_pidfs()) return state.SkipWithError("this kernel has no pidfs: no exact ids");
-  observe(state, kByExactId);
-}
-BENCHMARK(observe_by_exact_id)->Unit(benchmark::kMicrosecond)->UseRealTime();
+class Framework {
+ public:
+  explicit Framework(std::uint32_t wants) : wants_(wants) {
+    for (const auto pid : bench::shared_pids(kPids)) asks_.push_back({.pid = pid, .wants = wants});
+    read_.resize(asks_.size());
+  }
+  void operator()() {
+    bench::must(probe().observe(asks_, read_, {}));
+    benchmark::DoNotOptimize(read_.data());
+  }
+  // Whether the last round read what it was asked for.
+  [[nodiscard]] bool read_all() const {
+    return std::all_of(read_.begin(), read_.end(), [this](const rollcall::Observation& one) {
+      return one.presence == rollcall::Presence::kPresent &&
+             (wants_ == kByStat ? !one.start_token.empty() : one.exact_id.has_value());
+    });
+  }
 
-void table_observe(benchmark::State& state, std::uint32_t wants) {
-  static const BareTable bare = open_table();
-  const auto& pids = bench::shared_pids(kPids);
-  std::vector<rollcall_ask> asks;
-  for (const auto pid : pids) asks.push_back({.pid = pid, .wants = wants, .reserved = 0});
-  std::vector<rollcall_observation> read(asks.size());
-  const rollcall_observe_batch batch{.struct_size = sizeof(rollcall_observe_batch),
-                                     .ask_stride = sizeof(rollcall_ask),
-                                     .observation_stride = sizeof(rollcall_observation),
-                                     .reserved = 0,
-                                     .count = asks.size(),
-                                     .asks = asks.data(),
-                                     .observations = read.data()};
-  const rollcall_call call{.struct_size = sizeof(rollcall_call),
-                           .reserved = 0,
-                           .deadline_ns = INT64_MAX,
-                           .context = nullptr,
-                           .cancelled = nullptr};
-  for (auto _ : state) {
+ private:
+  std::uint32_t wants_;
+  std::vector<rollcall::Ask> asks_;
+  std::vector<rollcall::Observation> read_;
+};
+
+class Table {
+ public:
+  explicit Table(std::uint32_t wants) {
+    for (const auto pid : bench::shared_pids(kPids)) {
+      asks_.push_back({.pid = pid, .wants = wants, .reserved = 0});
+    }
+    read_.resize(asks_.size());
+    batch_ = {.struct_size = sizeof(rollcall_observe_batch),
+              .ask_stride = sizeof(rollcall_ask),
+              .observation_stride = sizeof(rollcall_observation),
+              .reserved = 0,
+              .count = asks_.size(),
+              .asks = asks_.data(),
+              .observations = read_.data()};
+  }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+  void operator()() {
+    static const BareTable bare = open_table();
+    const rollcall_call call{.struct_size = sizeof(rollcall_call),
+                             .reserved = 0,
+                             .deadline_ns = INT64_MAX,
+                             .context = nullptr,
+                             .cancelled = nullptr};
     // The contract: the caller zeroes the observations.
-    std::fill(read.begin(), read.end(), rollcall_observation{});
-    if (bare.table->observe(bare.self, &batch, &call, nullptr) < 0) {
-      return state.SkipWithError("observe failed");
-    }
-    benchmark::DoNotOptimize(read.data());
+    std::fill(read_.begin(), read_.end(), rollcall_observation{});
+    if (bare.table->observe(bare.self, &batch_, &call, nullptr) < 0) bench::die("observe failed");
+    benchmark::DoNotOptimize(read_.data());
   }
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(pids.size()));
+
+ private:
+  std::vector<rollcall_ask> asks_;
+  std::vector<rollcall_observation> read_;
+  rollcall_observe_batch batch_{};
+};
+
+bool skip_without_pidfs(benchmark::State& state, std::uint32_t wants) {
+  if (wants == kByStat || bench::has_pidfs()) return false;
+  state.SkipWithError("this kernel has no pidfs: no exact ids");
+  return true;
 }
 
-void table_observe_by_stat(benchmark::State& state) { table_observe(state, kByStat); }
+template <class Reader>
+void rounds(benchmark::State& state, std::uint32_t wants) {
+  if (skip_without_pidfs(state, wants)) return;
+  Reader read(wants);
+  for (auto _ : state) read();
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kPids));
+}
+
+// Two readers in turns, so that whatever else the machine does meets both alike. The counters are
+// the least time of a round of each, in microseconds, and `ratio`, the first by the second.
+template <class First, class Second>
+void in_turns(benchmark::State& state, std::uint32_t wants) {
+  if (skip_without_pidfs(state, wants)) return;
+  First first(wants);
+  Second second(wants);
+  double best_first = std::numeric_limits<double>::max();
+  double best_second = best_first;
+  const auto timed = [](auto& read, double& best) {
+    const auto start = std::chrono::steady_clock::now();
+    read();
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
+    best = std::min(best, took.count());
+  };
+  for (auto _ : state) {
+    timed(first, best_first);
+    timed(second, best_second);
+  }
+  state.counters["first_us"] = best_first;
+  state.counters["second_us"] = best_second;
+  state.counters["ratio"] = best_first / best_second;
+}
+
+void check_framework(benchmark::State& state, std::uint32_t wants) {
+  if (skip_without_pidfs(state, wants)) return;
+  Framework read(wants);
+  read();
+  if (!read.read_all()) return state.SkipWithError("a live process was not read");
+  rounds<Framework>(state, wants);
+}
+
+void bare_stat(benchmark::State& state) { rounds<Bare>(state, kByStat); }
+void bare_pidfd(benchmark::State& state) { rounds<Bare>(state, kByExactId); }
+void observe_by_stat(benchmark::State& state) { check_framework(state, kByStat); }
+void observe_by_exact_id(benchmark::State& state) { check_framework(state, kByExactId); }
+void table_observe_by_stat(benchmark::State& state) { rounds<Table>(state, kByStat); }
+void table_observe_by_exact_id(benchmark::State& state) { rounds<Table>(state, kByExactId); }
+BENCHMARK(bare_stat)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK(bare_pidfd)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK(observe_by_stat)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK(observe_by_exact_id)->Unit(benchmark::kMicrosecond)->UseRealTime();
 BENCHMARK(table_observe_by_stat)->Unit(benchmark::kMicrosecond)->UseRealTime();
-
-void table_observe_by_exact_id(benchmark::State& state) {
-  if (!bench::has_pidfs()) return state.SkipWithError("this kernel has no pidfs: no exact ids");
-  table_observe(state, kByExactId);
-}
 BENCHMARK(table_observe_by_exact_id)->Unit(benchmark::kMicrosecond)->UseRealTime();
+
+void observe_against_bare_by_stat(benchmark::State& state) {
+  in_turns<Framework, Bare>(state, kByStat);
+}
+void observe_against_bare_by_exact_id(benchmark::State& state) {
+  in_turns<Framework, Bare>(state, kByExactId);
+}
+void observe_against_table_by_stat(benchmark::State& state) {
+  in_turns<Framework, Table>(state, kByStat);
+}
+void observe_against_table_by_exact_id(benchmark::State& state) {
+  in_turns<Framework, Table>(state, kByExactId);
+}
+void turns(benchmark::internal::Benchmark* bench) {
+  bench->Iterations(500)->Repetitions(1)->Unit(benchmark::kMicrosecond)->UseRealTime();
+}
+BENCHMARK(observe_against_bare_by_stat)->Apply(turns);
+BENCHMARK(observe_against_bare_by_exact_id)->Apply(turns);
+BENCHMARK(observe_against_table_by_stat)->Apply(turns);
+BENCHMARK(observe_against_table_by_exact_id)->Apply(turns);
 
 // One call over the boundary that reads nothing: an impossible pid is absent without a system call.
 void plugin_call(benchmark::State& state) {
