@@ -218,7 +218,7 @@ void observe_against_table_by_exact_id(benchmark::State& state) {
   in_turns<Framework, Table>(state, kByExactId);
 }
 void turns(benchmark::internal::Benchmark* bench) {
-  bench->Iterations(500)->Repetitions(1)->Unit(benchmark::kMicrosecond)->UseRealTime();
+  bench->Iterations(1000)->Repetitions(1)->Unit(benchmark::kMicrosecond)->UseRealTime();
 }
 BENCHMARK(observe_against_bare_by_stat)->Apply(turns);
 BENCHMARK(observe_against_bare_by_exact_id)->Apply(turns);

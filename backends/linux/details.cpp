@@ -17,12 +17,7 @@ struct HeldStat {
 };
 
 void load(const Procfs& procfs, std::int64_t pid, HeldStat& held) {
-  const ssize_t size = procfs.read_stat(pid, held.buffer, sizeof held.buffer);
-  if (size < 0) {
-    held.error = errno;
-  } else {
-    held.stat = decode_stat({held.buffer, static_cast<std::size_t>(size)});
-  }
+  held.error = procfs.read_stat(pid, held.buffer, sizeof held.buffer, held.stat);
 }
 
 // A failed open is no proof of absence: under hidepid it is ENOENT while kill(2) says EPERM.

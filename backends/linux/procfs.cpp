@@ -69,22 +69,27 @@ bool Procfs::is_ours() const {
   return pid && *pid == system_.getpid();
 }
 
-ssize_t Procfs::read_stat(std::int64_t pid, char* buffer, std::size_t size) const {
+int Procfs::read_stat(std::int64_t pid, char* buffer, std::size_t size,
+                      std::optional<Stat>& stat) const {
+  stat.reset();
   const int directory = root();
-  if (directory < 0) return -1;
+  if (directory < 0) return errno;
   const Fd file(system_, system_.openat(directory, ProcPath(pid, "stat").c_str(),
                                         O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file.open()) return -1;
+  if (!file.open()) return errno;
   std::size_t held = 0;
   while (held < size) {
     const ssize_t got = read_some(system_, file.get(), buffer + held, size - held);
-    if (got < 0) return -1;
+    if (got < 0) return errno;
     if (got == 0) break;
     held += static_cast<std::size_t>(got);
     // The file ends in a newline; a newline in the command name does not make a whole line.
-    if (buffer[held - 1] == '\n' && decode_stat({buffer, held})) break;
+    if (buffer[held - 1] != '\n') continue;
+    stat = decode_stat({buffer, held});
+    if (stat) return 0;
   }
-  return static_cast<ssize_t>(held);
+  stat = decode_stat({buffer, held});
+  return 0;
 }
 
 int Procfs::read_file(const char* name, std::size_t limit, std::string& out) const {

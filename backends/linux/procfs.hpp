@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "decode.hpp"
 #include "system.hpp"
 
 namespace rollcall::linux_backend {
@@ -38,9 +40,10 @@ class Procfs {
   // another pid namespace (or is no procfs), and nothing read there says anything of a pid of ours.
   [[nodiscard]] bool is_ours() const;
 
-  // /proc/PID/stat, whole, into `buffer`, in one read(2) where the kernel gives it in one. The
-  // number of bytes; -1 and errno.
-  [[nodiscard]] ssize_t read_stat(std::int64_t pid, char* buffer, std::size_t size) const;
+  // /proc/PID/stat, whole, into `buffer`, in one read(2) where the kernel gives it in one, and
+  // decoded: nullopt where it is cut or malformed. Its views point into `buffer`. 0, or an errno.
+  [[nodiscard]] int read_stat(std::int64_t pid, char* buffer, std::size_t size,
+                              std::optional<Stat>& stat) const;
 
   // A file below the root. 0, or errno; EFBIG: more than `limit` bytes.
   [[nodiscard]] int read_file(const char* name, std::size_t limit, std::string& out) const;

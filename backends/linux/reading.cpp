@@ -109,9 +109,9 @@ Reader::Failure Reader::read_stat_once(const rollcall_ask& ask, Once& once,
   if (!once.proc_is_ours) once.proc_is_ours = procfs_.is_ours();
   if (!*once.proc_is_ours) return {"the procfs is not this process's own (its self link says so)"};
   char buffer[kStatBuffer];
-  const ssize_t size = procfs_.read_stat(ask.pid, buffer, sizeof buffer);
-  if (size < 0) return {"its stat could not be read", errno};
-  const auto stat = decode_stat({buffer, static_cast<std::size_t>(size)});
+  std::optional<Stat> stat;
+  const int error = procfs_.read_stat(ask.pid, buffer, sizeof buffer, stat);
+  if (error != 0) return {"its stat could not be read", error};
   if (!stat) return {"its stat is cut or malformed"};
   apply(*stat, ask, once, out);
   return {};
