@@ -6,9 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -160,28 +158,15 @@ void rounds(benchmark::State& state, std::uint32_t wants) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kPids));
 }
 
-// Two readers in turns, so that whatever else the machine does meets both alike. The counters are
-// the least time of a round of each, in microseconds, and `ratio`, the first by the second.
+// Two readers in turns, so that whatever else the machine does meets both alike.
 template <class First, class Second>
 void in_turns(benchmark::State& state, std::uint32_t wants) {
   if (skip_without_pidfs(state, wants)) return;
   First first(wants);
   Second second(wants);
-  double best_first = std::numeric_limits<double>::max();
-  double best_second = best_first;
-  const auto timed = [](auto& read, double& best) {
-    const auto start = std::chrono::steady_clock::now();
-    read();
-    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
-    best = std::min(best, took.count());
-  };
-  for (auto _ : state) {
-    timed(first, best_first);
-    timed(second, best_second);
-  }
-  state.counters["first_us"] = best_first;
-  state.counters["second_us"] = best_second;
-  state.counters["ratio"] = best_first / best_second;
+  bench::InTurns turns;
+  for (auto _ : state) turns.round(first, second);
+  turns.report(state.counters);
 }
 
 void check_framework(benchmark::State& state, std::uint32_t wants) {

@@ -4,8 +4,11 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -94,5 +97,33 @@ std::uint64_t bare_pidfd(pid_t pid);
 // which is bare_pidfd where there is pidfs and else bare_stat, and `with_age`, which the uptime
 // column takes, bare_stat in any case.
 std::size_t bare_sweep(const std::string& running, const std::vector<pid_t>& pids, bool with_age);
+
+// Two pieces of work in turns, and the least time of each.
+class InTurns {
+ public:
+  template <class First, class Second>
+  void round(First&& first, Second&& second) {
+    best_first_ = std::min(best_first_, timed(first));
+    best_second_ = std::min(best_second_, timed(second));
+  }
+  // Sets first_us, second_us and ratio, the first by the second.
+  template <class Counters>
+  void report(Counters& counters) const {
+    counters["first_us"] = best_first_;
+    counters["second_us"] = best_second_;
+    counters["ratio"] = best_first_ / best_second_;
+  }
+
+ private:
+  template <class Work>
+  static double timed(Work& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
+        .count();
+  }
+  double best_first_ = std::numeric_limits<double>::max();
+  double best_second_ = std::numeric_limits<double>::max();
+};
 
 }  // namespace bench

@@ -73,30 +73,61 @@ void sweep_with_age(benchmark::State& state) { sweep(state, true); }
 void sweep_without_age(benchmark::State& state) { sweep(state, false); }
 
 // The whole command, from its start to its end, its output going to /dev/null.
-void ps_process(benchmark::State& state) {
-  const auto count = static_cast<std::size_t>(state.range(0));
-  std::string home = "ROLLCALL_HOME=" + home_of(count).path();
-  std::string program = std::string(ROLLCALL_BENCH_BIN_DIR) + "/regtool";
-  std::string command = "ps";
-  std::string path = "PATH=/usr/bin:/bin";
-  std::array<char*, 3> argv{program.data(), command.data(), nullptr};
-  std::array<char*, 3> environment{home.data(), path.data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  for (auto _ : state) {
+class PsCommand {
+ public:
+  explicit PsCommand(std::size_t count) : home_("ROLLCALL_HOME=" + home_of(count).path()) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  }
+  ~PsCommand() { posix_spawn_file_actions_destroy(&actions_); }
+  PsCommand(const PsCommand&) = delete;
+  PsCommand& operator=(const PsCommand&) = delete;
+  void operator()() {
+    std::array<char*, 3> argv{program_.data(), command_.data(), nullptr};
+    std::array<char*, 3> environment{home_.data(), path_.data(), nullptr};
     pid_t child = 0;
-    if (::posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(),
+    if (::posix_spawn(&child, program_.c_str(), &actions_, nullptr, argv.data(),
                       environment.data()) != 0) {
-      return state.SkipWithError("regtool could not be started");
+      bench::die("regtool could not be started");
     }
     int status = 0;
     ::waitpid(child, &status, 0);
-    if (status != 0) return state.SkipWithError("regtool ps failed");
+    if (status != 0) bench::die("regtool ps failed");
   }
-  posix_spawn_file_actions_destroy(&actions);
+
+ private:
+  std::string home_;
+  std::string program_ = std::string(ROLLCALL_BENCH_BIN_DIR) + "/regtool";
+  std::string command_ = "ps";
+  std::string path_ = "PATH=/usr/bin:/bin";
+  posix_spawn_file_actions_t actions_{};
+};
+
+void ps_process(benchmark::State& state) {
+  PsCommand ps(static_cast<std::size_t>(state.range(0)));
+  for (auto _ : state) ps();
   count_records(state);
 }
+
+// The command and the bare loop in turns, so that whatever else the machine does meets both alike.
+// The counters are the least time of each in microseconds, and `ratio`, the first by the second.
+void ps_against_bare(benchmark::State& state) {
+  const auto count = static_cast<std::size_t>(state.range(0));
+  const auto& home = home_of(count);
+  const auto& pids = bench::shared_pids(kMost);
+  PsCommand ps(count);
+  bench::InTurns turns;
+  for (auto _ : state) {
+    turns.round(ps, [&] { bench::bare_sweep(home.running(), pids, true); });
+  }
+  turns.report(state.counters);
+}
+BENCHMARK(ps_against_bare)
+    ->Arg(1000)
+    ->Iterations(60)
+    ->Repetitions(1)
+    ->Unit(benchmark::kMicrosecond)
+    ->UseRealTime();
 
 void sizes(benchmark::internal::Benchmark* bench) {
   bench->Arg(100)->Arg(1000)->Arg(10000)->Unit(benchmark::kMicrosecond)->UseRealTime();
