@@ -1,4 +1,5 @@
-// Writes one JSON document, strict UTF-8 whatever the bytes.
+// Writes one JSON document, strict UTF-8 whatever the bytes; control characters, bidirectional ones
+// and those that show as nothing are escaped.
 #pragma once
 
 #include <cstdint>
