@@ -29,17 +29,27 @@ install(FILES ${CMAKE_BINARY_DIR}/RollcallConfig.cmake
               cmake/RollcallPlugin.cmake cmake/rollcall_plugin.map
   DESTINATION ${ROLLCALL_CMAKE_DIR} COMPONENT development)
 
-# Documents: what operators read, and what authors read.
+# Documents, in the folders that they have here, so that their links lead somewhere. What a link of
+# an author's document leads to comes with the development component.
 set(ROLLCALL_DOC_DIR ${CMAKE_INSTALL_DATADIR}/doc)
-install(FILES README.md SECURITY.md DESTINATION ${ROLLCALL_DOC_DIR}/rollcall COMPONENT runtime)
-install(DIRECTORY docs/ DESTINATION ${ROLLCALL_DOC_DIR}/rollcall COMPONENT runtime
-  FILES_MATCHING PATTERN "*.md" PATTERN "man" EXCLUDE PATTERN "completions" EXCLUDE)
-install(FILES framework/abi/RULES.md DESTINATION ${ROLLCALL_DOC_DIR}/librollcall-dev
-  COMPONENT development OPTIONAL)
-install(FILES framework/abi/CHANGELOG.md DESTINATION ${ROLLCALL_DOC_DIR}/librollcall-dev
-  RENAME ABI-CHANGELOG.md COMPONENT development OPTIONAL)
-install(DIRECTORY examples/ DESTINATION ${ROLLCALL_DOC_DIR}/librollcall-dev/examples
-  COMPONENT development)
+set(ROLLCALL_DOC_ROOT ${ROLLCALL_DOC_DIR}/rollcall)
+install(FILES README.md SECURITY.md CHANGELOG.md CONTRIBUTING.md LICENSE
+  DESTINATION ${ROLLCALL_DOC_ROOT} COMPONENT runtime)
+install(DIRECTORY docs DESTINATION ${ROLLCALL_DOC_ROOT} COMPONENT runtime
+  FILES_MATCHING PATTERN "*.md" PATTERN "man" EXCLUDE)
+install(FILES bench/README.md DESTINATION ${ROLLCALL_DOC_ROOT}/bench COMPONENT runtime)
+install(FILES framework/abi/RULES.md framework/abi/CHANGELOG.md
+  DESTINATION ${ROLLCALL_DOC_ROOT}/framework/abi COMPONENT runtime)
+install(DIRECTORY examples DESTINATION ${ROLLCALL_DOC_ROOT} COMPONENT development)
+install(DIRECTORY plugins/examples DESTINATION ${ROLLCALL_DOC_ROOT}/plugins COMPONENT development)
+# plugin.h is linked to where it is installed, not copied.
+file(RELATIVE_PATH ROLLCALL_PLUGIN_H
+  ${CMAKE_INSTALL_FULL_DATADIR}/doc/rollcall/framework/abi/rollcall
+  ${CMAKE_INSTALL_FULL_INCLUDEDIR}/rollcall/plugin.h)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/doc)
+file(CREATE_LINK ${ROLLCALL_PLUGIN_H} ${CMAKE_BINARY_DIR}/doc/plugin.h SYMBOLIC)
+install(FILES ${CMAKE_BINARY_DIR}/doc/plugin.h
+  DESTINATION ${ROLLCALL_DOC_ROOT}/framework/abi/rollcall COMPONENT development)
 
 # What Debian asks of every package: its licence and its changelog.
 find_program(GZIP_PROGRAM gzip)
@@ -84,6 +94,7 @@ install(FILES completions/regtool.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish
 
 # The packages: `cpack -G DEB` in a build tree of the `package` preset.
 set(CPACK_GENERATOR DEB)
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_SOURCE_DIR}/cmake/RollcallCPack.cmake)
 set(CPACK_PACKAGE_NAME rollcall)
 set(CPACK_PACKAGE_VENDOR "Rollcall contributors")
 set(CPACK_PACKAGE_CONTACT "Rollcall contributors <rollcall@localhost>")
@@ -100,12 +111,14 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXE
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME rollcall)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION admin)
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/cmake/triggers)
+# Written here: CPack's own generator warns of every plugin, none of which is to be linked.
+get_target_property(ROLLCALL_SOVERSION rollcall SOVERSION)
+configure_file(cmake/shlibs.in ${CMAKE_BINARY_DIR}/debian/shlibs @ONLY)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA
+  "${CMAKE_SOURCE_DIR}/cmake/triggers;${CMAKE_BINARY_DIR}/debian/shlibs")
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "proves which recorded sessions really run
 A session leaves a record of itself; a record is a hint, never a truth.
 regtool proves each one by its process, the process's start and its door,

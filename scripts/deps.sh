@@ -2,6 +2,7 @@
 # Installs the packages that Rollcall needs on Debian 12: the one place where they are named.
 #
 #   scripts/deps.sh [build] [test] [bench]      without arguments: all three
+#   scripts/deps.sh build package               to install, and to make the .deb packages
 #   scripts/deps.sh peers                       what bench/peers measures in comparison
 #
 # As root it needs no sudo. When everything is there it asks nothing of the network. The acceptance
@@ -14,10 +15,12 @@ cd "$(dirname "$0")/.."
 # To compile: compilers, and the libraries that docs/dependencies.md gives reasons for.
 build=(g++ cmake ninja-build ccache git libpoco-dev rapidjson-dev libcli11-dev libexpected-dev
   libfmt-dev)
+# To make the .deb packages, beside build: without these their dependencies would be missing.
+package=(dpkg-dev file)
 # To test: the frameworks, a second compiler for the ABI header, the pinned formatter, what the
 # tests watch processes with, what makes a .deb.
 test=(libgtest-dev libgmock-dev clang clang-format-14 valgrind strace procps iproute2 util-linux
-  mount dpkg-dev file)
+  mount "${package[@]}")
 # To measure.
 bench=(libgtest-dev libgmock-dev libbenchmark-dev procps)
 peers=(python3 python3-psutil)
@@ -106,10 +109,11 @@ for group in "$@"; do
   case $group in
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${test[@]}"); node=1 ;;
+    package) wanted+=("${package[@]}") ;;
     bench) wanted+=("${bench[@]}") ;;
     peers) wanted+=("${peers[@]}") ;;
-    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    *) die "unknown group '$group': build, test, bench or peers" ;;
+    -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) die "unknown group '$group': build, package, test, bench or peers" ;;
   esac
 done
 install_packages "${wanted[@]}"

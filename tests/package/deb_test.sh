@@ -4,7 +4,18 @@
 command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null ||
   skip "there is no dpkg-deb or no dpkg-shlibdeps here"
 
+# Without dpkg-shlibdeps the packages would depend on nothing, so they are not made.
+mkdir "$work/bare"
+for tool in dpkg-deb dpkg file readelf ar gzip tar strip; do
+  path=$(command -v "$tool") && ln -s "$path" "$work/bare/$tool"
+done
+! (cd "$work" && PATH=$work/bare "$CPACK" -D CMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF -G DEB \
+  --config "$build/CPackConfig.cmake" -B "$work/none" \
+  >"$work/log" 2>&1) || fail "packages were made without dpkg-shlibdeps"
+holds "$(cat "$work/log")" "no 'dpkg-shlibdeps' here"
+
 (cd "$work" && quiet "$CPACK" -G DEB --config "$build/CPackConfig.cmake" -B "$work/packages")
+! grep -q Warning "$work/log" || fail "cpack warns: $(cat "$work/log")"
 runtime=$(echo "$work"/packages/rollcall_*.deb)
 development=$(echo "$work"/packages/librollcall-dev_*.deb)
 [ -f "$runtime" ] && [ -f "$development" ] || fail "not two packages: $(ls "$work/packages")"
@@ -29,6 +40,7 @@ contents=$(dpkg-deb -c "$runtime")
 ! grep -q /usr/include <<<"$contents" || fail "the runtime package holds headers"
 ! grep -qE '^[^l](.{4}w|.{7}w)' <<<"$contents" || fail "a file that others may write to"
 
+holds "$(dpkg-deb --ctrl-tarfile "$runtime" | tar -xOf - ./shlibs)" '^librollcall 0\.[0-9]+ rollcall \(>= '
 holds "$(dpkg-deb -f "$runtime" Depends)" 'libpoco' 'libc6'
 holds "$(dpkg-deb -f "$development" Depends)" 'rollcall \(= ' 'libexpected-dev'
 holds "$(dpkg-deb -f "$runtime" Description)" '^proves which recorded sessions' '^ This package holds regtool'

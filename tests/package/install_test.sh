@@ -17,6 +17,16 @@ listing=$("$regtool" plugins)
 holds "$listing" "rollcall_backend_linux"
 ! grep -qi refused <<<"$listing" || fail "an installed plugin is refused: $listing"
 
+# The installed documents link to nothing that was not installed.
+documents=$prefix/share/doc/rollcall
+[ -f "$documents/docs/json.md" ] || fail "docs/json.md is not installed"
+while IFS=: read -r document target; do
+  target=${target#](}
+  target=${target%%[)#]*}
+  case $target in '' | *://*) continue ;; esac
+  [ -e "$(dirname "$document")/$target" ] || fail "${document#"$prefix/"} links to $target"
+done < <(grep -rHo --include='*.md' ']([^) ]*)' "$documents")
+
 # The example host.
 quiet "$CMAKE" -S "$source/examples" -B "$work/host" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
 quiet "$CMAKE" --build "$work/host"
