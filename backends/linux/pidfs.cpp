@@ -34,40 +34,42 @@ PidfdState poll_pidfd(const System& system, int pidfd, int timeout_ms) {
   return PidfdState::kExited;
 }
 
-Pidfs::Kind Pidfs::kind() {
-  const Kind known = kind_.load(std::memory_order_acquire);
-  return known != Kind::kUnknown ? known : ask();
+int Pidfs::open(std::int64_t pid) {
+  if (kind_.load(std::memory_order_acquire) == Kind::kNoPidfd) {
+    errno = ENOSYS;
+    return -1;
+  }
+  const int fd = open_pidfd(system_, pid);
+  if (fd < 0 && errno == ENOSYS) {
+    Kind unknown = Kind::kUnknown;
+    kind_.compare_exchange_strong(unknown, Kind::kNoPidfd, std::memory_order_acq_rel);
+  }
+  return fd;
 }
 
-Pidfs::Kind Pidfs::ask() {
-  const Fd own(system_, open_pidfd(system_, system_.getpid()));
-  if (!own.open()) {
-    if (errno != ENOSYS && errno != EPERM) return Kind::kUnknown;
-    kind_.store(Kind::kNoPidfd, std::memory_order_release);
-    return Kind::kNoPidfd;
-  }
+// 0, or the errno that kept it from being learnt; then it is asked again.
+int Pidfs::learn(int pidfd, Kind& kind) {
   struct statfs filesystem = {};
-  struct stat status = {};
-  if (system_.fstatfs(own.get(), &filesystem) != 0 || system_.fstat(own.get(), &status) != 0) {
-    return Kind::kUnknown;
-  }
-  Kind kind = Kind::kPlain;
-  if (static_cast<unsigned long>(filesystem.f_type) == kPidfsMagic) {
-    device_.store(status.st_dev, std::memory_order_relaxed);
-    kind = Kind::kPidfs;
-  }
+  if (system_.fstatfs(pidfd, &filesystem) != 0) return errno;
+  const bool pidfs = static_cast<unsigned long>(filesystem.f_type) == kPidfsMagic;
+  kind = pidfs ? Kind::kPidfs : Kind::kPlain;
   kind_.store(kind, std::memory_order_release);
-  return kind;
+  return 0;
 }
 
-std::optional<std::uint64_t> Pidfs::exact_id(int pidfd) {
-  if (kind() != Kind::kPidfs) return std::nullopt;
-  struct stat status = {};
-  if (system_.fstat(pidfd, &status) != 0) return std::nullopt;
-  if (status.st_dev != device_.load(std::memory_order_relaxed) || status.st_ino == 0) {
-    return std::nullopt;
+ExactId Pidfs::exact_id(int pidfd) {
+  Kind kind = kind_.load(std::memory_order_acquire);
+  if (kind != Kind::kPlain && kind != Kind::kPidfs) {
+    const int error = learn(pidfd, kind);
+    if (error != 0) return {.outcome = ExactId::Outcome::kFailed, .error = error};
   }
-  return status.st_ino;
+  if (kind == Kind::kPlain) return {};
+  struct stat status = {};
+  if (system_.fstat(pidfd, &status) != 0) {
+    return {.outcome = ExactId::Outcome::kFailed, .error = errno};
+  }
+  if (status.st_ino == 0) return {.outcome = ExactId::Outcome::kFailed};
+  return {.outcome = ExactId::Outcome::kRead, .value = status.st_ino};
 }
 
 }  // namespace rollcall::linux_backend

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
 
 #include "system.hpp"
 
@@ -28,28 +27,36 @@ enum class PidfdState : std::uint8_t { kRunning, kExited, kUnknown };
 // kUnknown: poll(2) failed, errno says how; EINTR counts as kRunning when there was time to wait.
 [[nodiscard]] PidfdState poll_pidfd(const System& system, int pidfd, int timeout_ms);
 
-// Whether pidfds here stand on pidfs, asked once on our own.
+// What a pidfd says of its process's exact id. That the kernel has none and that it could not be
+// read are two things: only the first lets a start token stand in its place.
+struct ExactId {
+  enum class Outcome : std::uint8_t { kNone, kRead, kFailed };
+  Outcome outcome = Outcome::kNone;
+  std::uint64_t value = 0;  // with kRead: the process's own, never reused in a boot
+  int error = 0;            // with kFailed: errno; 0: the kernel gave the number 0
+};
+
+// Whether pidfds here stand on pidfs (Linux 6.9), learnt from the first one that says so.
 class Pidfs {
  public:
   explicit Pidfs(const System& system) : system_(system) {}
 
-  enum class Kind : std::uint8_t {
-    kUnknown,  // could not be asked (no descriptors left); the next call asks again
-    kNoPidfd,  // the kernel has no pidfd_open or a filter refuses it
-    kPlain,    // pidfds that all share one inode
-    kPidfs,    // Linux 6.9: the inode number is the process's own, never reused in a boot
-  };
-  [[nodiscard]] Kind kind();
+  // As open_pidfd; ENOSYS at once where the kernel has said so before.
+  [[nodiscard]] int open(std::int64_t pid);
 
-  // The process's exact id; nullopt where this pidfd is not on the pidfs that was seen first.
-  [[nodiscard]] std::optional<std::uint64_t> exact_id(int pidfd);
+  [[nodiscard]] ExactId exact_id(int pidfd);
 
  private:
-  Kind ask();
+  enum class Kind : std::uint8_t {
+    kUnknown,  // none was asked yet, or it did not say; the next is asked again
+    kNoPidfd,  // the kernel has no pidfd_open; a pidfd that is there all the same is asked
+    kPlain,    // pidfds that all share one inode
+    kPidfs,    // the inode number is the process's own
+  };
+  int learn(int pidfd, Kind& kind);
 
   const System& system_;
   std::atomic<Kind> kind_{Kind::kUnknown};
-  std::atomic<std::uint64_t> device_{0};
 };
 
 }  // namespace rollcall::linux_backend

@@ -46,8 +46,7 @@ void Reader::observe(const rollcall_ask& ask, Once& once, rollcall_observation& 
 
 // False: no pidfd was to be had, or the number looks like a thread's; stat must tell.
 bool Reader::by_pidfd(const rollcall_ask& ask, Once& once, rollcall_observation& out) {
-  if (pidfs_.kind() == Pidfs::Kind::kNoPidfd) return false;
-  const Fd pidfd(system_, open_pidfd(system_, ask.pid));
+  const Fd pidfd(system_, pidfs_.open(ask.pid));
   if (pidfd.open()) {
     observe_pinned(pidfd.get(), ask, once, out);
     return true;
@@ -60,9 +59,10 @@ bool Reader::by_pidfd(const rollcall_ask& ask, Once& once, rollcall_observation&
 void Reader::observe_pinned(int pidfd, const rollcall_ask& ask, Once& once,
                             rollcall_observation& out) {
   out.pid = ask.pid;
-  const auto exact =
-      (ask.wants & ROLLCALL_WANT_EXACT_ID) != 0 ? pidfs_.exact_id(pidfd) : std::nullopt;
-  if (exact) plugin::set_exact_id(out, *exact);
+  const bool wanted = (ask.wants & ROLLCALL_WANT_EXACT_ID) != 0;
+  const ExactId id = wanted ? pidfs_.exact_id(pidfd) : ExactId{};
+  const bool exact = id.outcome == ExactId::Outcome::kRead;
+  if (exact) plugin::set_exact_id(out, id.value);
   const bool decided = exact && (ask.wants & ROLLCALL_WANT_EXACT_SUFFICES) != 0;
   Failure failure;
   bool stat_read = false;
@@ -80,6 +80,10 @@ void Reader::observe_pinned(int pidfd, const rollcall_ask& ask, Once& once,
       return unreadable(ask, {"its pidfd could not be polled", errno}, out);
     case PidfdState::kRunning:
       break;
+  }
+  if (id.outcome == ExactId::Outcome::kFailed) {  // a token is no substitute for it
+    forget_tokens(out);
+    return unreadable(ask, {"its exact id could not be read", id.error}, out);
   }
   // The number has been this process's all along. What a stat said of being dead or a thread came
   // from the moment in which a thread takes its leader's place by exec.

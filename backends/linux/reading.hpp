@@ -33,7 +33,8 @@ class Reader {
   void observe(const rollcall_ask& ask, Once& once, rollcall_observation& out);
 
   // The same through a pidfd of the process: what is read here was this process's, or the
-  // observation says EXITED.
+  // observation says EXITED. An exact id that was asked for, that the kernel has and that could not
+  // be read makes it UNREADABLE.
   void observe_pinned(int pidfd, const rollcall_ask& ask, Once& once, rollcall_observation& out);
 
   [[nodiscard]] const System& system() const { return system_; }

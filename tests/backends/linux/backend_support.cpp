@@ -17,7 +17,12 @@ FakeSystem* active = nullptr;
 
 // Counts the call; true: it is to be refused, and errno is set.
 bool refused(const char* call) {
-  ++active->counts[call];
+  const int count = ++active->counts[call];
+  const auto nth = active->refuse_nth.find(call);
+  if (nth != active->refuse_nth.end() && nth->second.first == count) {
+    errno = nth->second.second;
+    return true;
+  }
   const auto it = active->refuse.find(call);
   if (it == active->refuse.end()) return false;
   errno = it->second;

@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backends/linux/probe.hpp"
@@ -81,6 +82,8 @@ class FakeSystem {
   [[nodiscard]] const linux_backend::System& table() const { return table_; }
 
   std::map<std::string, int> refuse;  // call -> errno
+  // call -> the one call of it that is refused, counted from 1, and with which errno
+  std::map<std::string, std::pair<int, int>> refuse_nth;
   std::map<std::string, int> counts;  // call -> how often
   std::vector<std::string> opened;    // the paths of openat, in order
   std::size_t read_at_most = 0;       // bytes of one read(2); 0: no limit

@@ -374,6 +374,60 @@ TEST(Signal, NeverReachesAStrangerWithoutPidfsOnceTheProcessIsPinned) {
   }
 }
 
+// A judge as the host's is: by the exact id where there is one, else by the token.
+HostJudge judge_by_both(std::uint64_t id, const std::string& token) {
+  HostJudge judge = HostJudge::of_token(token);
+  auto by_token = judge.verdict;
+  judge.verdict = [id, by_token](const rollcall_observation& seen) -> std::uint32_t {
+    const bool exact = (seen.flags & ROLLCALL_OBS_EXACT_ID) != 0;
+    if (!exact || seen.presence != ROLLCALL_PRESENCE_PRESENT) return by_token(seen);
+    return seen.exact_id == id ? ROLLCALL_JUDGE_ALIVE : ROLLCALL_JUDGE_GONE;
+  };
+  return judge;
+}
+
+// The stranger has the recorded token: as if it had reused the pid in the same tick.
+TEST(Signal, NeverTrustsATokenWhereTheExactIdCouldNotBeRead) {
+  if (exact_id_of(::getpid()) == 0) GTEST_SKIP() << "this kernel has no pidfs";
+  for (const std::string call : {"fstatfs", "fstat"}) {
+    FakeSystem system;
+    Control control(plugin::Settings(), system.table());
+    Child stranger = Child::sleeper();
+    auto judge = judge_by_both(1, start_token_of(stranger.pid()));
+    system.refuse[call] = EIO;
+    const auto sent = signal(control, stranger.pid(), judge, ROLLCALL_SIGNAL_KILL);
+    EXPECT_EQ(sent.outcome, ROLLCALL_SIGNAL_REFUSED) << call;
+    EXPECT_EQ(sent.os_code, EIO) << call;
+    EXPECT_EQ(await(control, stranger.pid(), judge, 0ms).outcome, ROLLCALL_AWAIT_UNKNOWN) << call;
+    EXPECT_EQ(system.counts["pidfd_send_signal"], 0);
+    EXPECT_TRUE(stranger.alive());
+  }
+}
+
+// Whichever single call fails, and however often it was asked before.
+TEST(Signal, NeverReachesASameTokenStrangerByOneFailedCall) {
+  if (exact_id_of(::getpid()) == 0) GTEST_SKIP() << "this kernel has no pidfs";
+  const char* const calls[] = {"pidfd_open", "fstatfs", "fstat", "openat", "read", "readlinkat"};
+  for (const std::string call : calls) {
+    for (const int error : {ENOSYS, EPERM, EMFILE, EIO}) {
+      for (int nth = 1; nth <= 5; ++nth) {
+        FakeSystem system;
+        Control control(plugin::Settings(), system.table());
+        Child stranger = Child::run(&pause_for_ever);
+        auto judge = judge_by_both(1, start_token_of(stranger.pid()));
+        system.reset_counts();
+        system.refuse_nth[call] = {nth, error};
+        for (int i = 0; i < 3; ++i) {
+          EXPECT_NE(signal(control, stranger.pid(), judge, ROLLCALL_SIGNAL_KILL).outcome,
+                    ROLLCALL_SIGNAL_SENT)
+              << call << " " << nth << " " << error;
+        }
+        EXPECT_EQ(system.sent_signals, 0);
+      }
+    }
+  }
+}
+
 TEST(Signal, HoldsNoDescriptorAfterwards) {
   Control control = real_control();
   Child child = Child::sleeper();

@@ -197,6 +197,38 @@ TEST(Observe, AsksForPidfsAgainAfterDescriptorsRanOut) {
   EXPECT_NE(observe(*probe, ::getpid(), kExact).flags & ROLLCALL_OBS_EXACT_ID, 0U);
 }
 
+// A start token must not stand in for an exact id that is there and could not be read just now.
+TEST(Observe, IsUnreadableWhereAPidfdDoesNotTellItsExactId) {
+  if (!has_pidfs()) GTEST_SKIP() << "this kernel has no pidfs";
+  for (const bool known : {false, true}) {
+    for (const std::string call : {"fstatfs", "fstat"}) {
+      if (known && call == "fstatfs") continue;  // not asked again
+      FakeSystem system;
+      ProbeAt probe("/proc", system.table());
+      if (known) observe(*probe, ::getpid(), kExact);
+      system.refuse[call] = EIO;
+      for (const auto wants : {kExact, kToken | kExact, kToken | kExact | kSuffices}) {
+        const auto seen = observe(*probe, ::getpid(), wants);
+        EXPECT_EQ(seen.presence, ROLLCALL_PRESENCE_UNREADABLE) << call;
+        EXPECT_EQ(seen.os_code, EIO) << call;
+        EXPECT_NE(reason_of(seen).find("exact id"), std::string::npos) << reason_of(seen);
+        EXPECT_EQ(token_of(seen), "") << call;
+      }
+      EXPECT_EQ(observe(*probe, ::getpid(), kToken).presence, ROLLCALL_PRESENCE_PRESENT);
+      system.refuse.clear();
+      EXPECT_EQ(observe(*probe, ::getpid(), kExact).exact_id, exact_id_of(::getpid()));
+    }
+  }
+}
+
+TEST(Observe, SeesThatAProcessHasExitedEvenWithoutItsExactId) {
+  FakeSystem system;
+  system.refuse["fstatfs"] = EIO;
+  ProbeAt probe("/proc", system.table());
+  Child zombie = Child::zombie();
+  EXPECT_EQ(observe(*probe, zombie.pid(), kToken | kExact).presence, ROLLCALL_PRESENCE_EXITED);
+}
+
 TEST(Observe, GivesNoExactIdWhereAllPidfdsShareOneInode) {
   FakeSystem system;
   system.plain_pidfds = true;
