@@ -41,7 +41,7 @@ _regtool() {
       return ;;
     --door) mapfile -t COMPREPLY < <(compgen -W "a2a http tcp unix" -- "$cur"); return ;;
     --sort)
-      mapfile -t COMPREPLY < <(compgen -W "session name version status detached uptime pid door \
+      mapfile -t COMPREPLY < <(compgen -W "session name version status detached uptime pid kind door \
         url workdir code reason" -- "$cur")
       return ;;
     --filter | -f)

@@ -39,7 +39,7 @@ complete -c regtool -n '__fish_seen_subcommand_from ps' -l no-probe -d 'Ask no d
 complete -c regtool -n '__fish_seen_subcommand_from ps' -s q -l ids -d 'Only the ids'
 complete -c regtool -n '__fish_seen_subcommand_from ps' -l gone -d 'What was pruned'
 complete -c regtool -n '__fish_seen_subcommand_from ps' -s f -l filter -x -a 'name= id= status=live status=alive status=unreachable status=gone label= version= pid= detached=yes detached=no workdir= kind= url='
-complete -c regtool -n '__fish_seen_subcommand_from ps' -l sort -x -a 'session name version status detached uptime pid door url workdir code reason'
+complete -c regtool -n '__fish_seen_subcommand_from ps' -l sort -x -a 'session name version status detached uptime pid kind door url workdir code reason'
 complete -c regtool -n '__fish_seen_subcommand_from ps' -l format -x -d 'Columns or a template'
 
 complete -c regtool -n '__fish_seen_subcommand_from verify' -l explain -d 'Layer by layer'

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "regtool/door_options.hpp"
 #include "regtool/help.hpp"
 #include "regtool/options.hpp"
 #include "regtool/ps_view.hpp"
@@ -157,7 +158,7 @@ class CommandLine {
 
   void add_reading() {
     sub("ps", "The sessions that run; what is proven gone is pruned")
-        .flag("--wide", "A column with the reason; nothing is cut")
+        .flag("--wide", "Also the kind of door and the reason; nothing is cut")
         .flag("-a,--all", "Also what this read pruned, and what lies in gone/")
         .flag("--no-prune", "Remove nothing")
         .flag("--no-probe", "Ask no door: a running session is alive, not live")
@@ -204,14 +205,17 @@ class CommandLine {
 
   void add_keeping() {
     sub("register", "Records a process that runs already")
-        .value("--session", "The id to record it under", "ID")
-        .value("--pid", "The process", "PID")
+        .value("--session", "The id to record it under (required)", "ID")
+        .value("--pid", "The process (required)", "PID")
         .value("--url", "Its door: host:port on loopback", "URL")
         .value("--name", "Its name (default: the process's)", "NAME")
         .value("--version", "Its version", "TEXT")
         .value("--workdir", "Its folder (default: the process's)", "DIR")
-        .value("--door", "The kind of door: a2a, http, tcp, unix, or a plugin's", "KIND")
-        .list("--door-set", "A setting of the door; may be given again", "K=V")
+        .value("--door", "The kind of door: a2a (default), http, tcp, unix, or a plugin's", "KIND")
+        .list("--door-set",
+              "A setting of the door: a2a: legacy_card_path, extension_uris; http: path, pointer; "
+              "tcp: none; unix: path. May be given again",
+              "K=V")
         .value("--token-file", "Where the door's token stands; - is standard input", "FILE")
         .list("-l,--label", "A label; may be given again", "K=V")
         .value("--expect-start", "Refuse unless the process has this start token", "TOKEN")
@@ -381,6 +385,13 @@ RegisterCommand read_register(const Typed& typed, Reader& reader) {
   }
   if (!command.door && !command.door_settings.empty()) {
     reader.note(usage_failure("--door-set needs --door KIND").value());
+  }
+  // Of a setting that looks like a secret the command says more, and refuses it.
+  const bool secret =
+      std::any_of(command.door_settings.begin(), command.door_settings.end(),
+                  [](const KeyValue& setting) { return looks_secret(setting.key); });
+  if (command.door && !secret) {
+    reader.note(check_door(*command.door, command.url.has_value(), command.door_settings));
   }
   return command;
 }

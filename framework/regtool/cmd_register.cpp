@@ -6,6 +6,7 @@
 #include "core/secret.hpp"
 #include "core/shown_url.hpp"
 #include "regtool/commands.hpp"
+#include "regtool/door_options.hpp"
 #include "regtool/json.hpp"
 #include "regtool/ps_view.hpp"
 #include "rollcall/door_url.hpp"
@@ -80,6 +81,15 @@ Outcome<void> add_token(Record& record, const RegisterCommand& command) {
   return {};
 }
 
+// A plugin may come later: the record is kept, and its writer told.
+void warn_of_unspoken_kind(Context& context, const std::string& kind) {
+  if (is_own_door_kind(kind)) return;
+  const auto host = context.host();
+  if (!host || (*host)->door_prober(kind)) return;
+  context.out().warning(fmt::format(
+      "no plugin speaks to doors of kind {}: the session is unreachable until one does", kind));
+}
+
 // What the process itself says of its name and folder; nothing where it cannot be read.
 std::string read_of(ProcessProbe& probe, std::int64_t pid, ReadWhat what) {
   auto read = probe.read(pid, what, {});
@@ -124,6 +134,7 @@ Outcome<int> run_register(Context& context, const RegisterCommand& command) {
   const std::string start = record.process.start_token;
   const auto registered = (*registry)->register_session(std::move(record), options, {});
   if (!registered) return failure_of(registered.error(), command.session_id);
+  if (command.door) warn_of_unspoken_kind(context, *command.door);
   Output& out = context.out();
   if (out.json()) {
     JsonWriter json;

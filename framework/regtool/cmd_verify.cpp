@@ -221,6 +221,7 @@ void write_record_text(Output& out, const Record& record) {
   add_known("pid_namespace", process.pid_namespace);
   add_known("time_namespace", process.time_namespace);
   add("door", format_door(record));
+  if (record.has_door()) add("door.kind", std::string(door_kind(record)));
   if (record.door) {
     for (const auto& [key, value] : record.door->settings) {
       add("door." + key, std::string(shown_value(key, value)));

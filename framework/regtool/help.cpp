@@ -61,9 +61,15 @@ Exit: the command's own, 128+n when signal n ended it; 125 run itself failed,
 126 the command could not be run, 127 there is none; with --detach 0 once it runs.
 )"},
     {"register", R"(Examples:
-  regtool register --session web --pid 4242 --url 127.0.0.1:8080
+  regtool register --session web --pid 4242 --door tcp --url 127.0.0.1:8080
   regtool register --session db --pid 4243 --door unix --door-set path=/run/db.sock
-  regtool register --session api --pid 4244 --url 127.0.0.1:9000 --token-file token.txt
+  regtool register --session api --pid 4244 --door http --url 127.0.0.1:9000 \
+      --door-set path=/status --door-set pointer=/session_id --token-file token.txt
+  regtool register --session agent --pid 4245 --url 127.0.0.1:9001
+
+Kinds of door: a2a, the default of --url: the agent card names the session. http: a GET of
+path answers JSON that names it at pointer. tcp, unix: that the process holds the port or
+socket is enough, so that any server will do.
 )"},
     {"forget", R"(Examples:
   regtool forget web                     removes its record if its process is gone

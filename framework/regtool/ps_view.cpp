@@ -24,6 +24,8 @@ const Field kFields[] = {
      [](const SessionRow& row) { return std::string(row.detached ? "yes" : "no"); }},
     {"uptime", "UPTIME", [](const SessionRow& row) { return format_uptime(row.uptime_s); }},
     {"pid", "PID", [](const SessionRow& row) { return std::to_string(row.pid); }},
+    {"kind", "KIND",
+     [](const SessionRow& row) { return row.door_kind.empty() ? "-" : row.door_kind; }},
     {"door", "DOOR", [](const SessionRow& row) { return row.door; }},
     {"url", "URL", [](const SessionRow& row) { return row.url.value_or("-"); }},
     {"workdir", "WORKDIR", [](const SessionRow& row) { return row.workdir; }},

@@ -64,6 +64,6 @@ struct TableText {
 
 inline constexpr std::string_view kPsColumns = "session,name,status,detached,uptime,pid,door";
 inline constexpr std::string_view kPsWideColumns =
-    "session,name,status,detached,uptime,pid,door,reason";
+    "session,name,status,detached,uptime,pid,kind,door,reason";
 
 }  // namespace rollcall::regtool

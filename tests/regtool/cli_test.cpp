@@ -142,6 +142,42 @@ TEST(CommandLine, ChecksTheIdOfRegister) {
   expect_usage({"register", "--session", "a", "--pid", "2", "--door-set", "path=/x"});
 }
 
+TEST(CommandLine, RefusesADoorThatCouldNeverAnswer) {
+  const auto with = [](Words more) {
+    Words words = {"register", "--session", "a", "--pid", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  for (const char* kind : {"a2a", "http", "tcp"}) {
+    expect_usage(with({"--door", kind}));
+    EXPECT_EQ(parsed<RegisterCommand>(with({"--door", kind, "--url", "127.0.0.1:1"})).door, kind);
+  }
+  const Words http = {"--door", "http", "--url", "127.0.0.1:1", "--door-set"};
+  for (const char* setting : {"pointer=me", "pointer=/a~2", "pointer=/a~", "path=status", "path=",
+                              "path=/a b", "path=/a#b", "ponter=/a", "legacy_card_path=1"}) {
+    Words words = http;
+    words.emplace_back(setting);
+    expect_usage(with(words));
+  }
+  for (const char* setting : {"pointer=/a~0~1", "pointer=", "path=/a?b=c"}) {
+    Words words = http;
+    words.emplace_back(setting);
+    EXPECT_EQ(parsed<RegisterCommand>(with(words)).door_settings.size(), 1U) << setting;
+  }
+  expect_usage(with({"--door", "http", "--url", "127.0.0.1:1", "--door-set", "path=/a",
+                     "--door-set", "path=/b"}));
+  expect_usage(with({"--door", "a2a", "--url", "127.0.0.1:1", "--door-set", "legacy_card_path=y"}));
+  expect_usage(with({"--door", "tcp", "--url", "127.0.0.1:1", "--door-set", "path=/a"}));
+  expect_usage(with({"--door", "unix"}));
+  expect_usage(with({"--door", "unix", "--door-set", "path=run/db.sock"}));
+  expect_usage(with({"--door", "unix", "--door-set", "path=/" + std::string(107, 'a')}));
+  expect_usage(with({"--door", "unix", "--door-set", "path=/s", "--url", "127.0.0.1:1"}));
+  EXPECT_EQ(parsed<RegisterCommand>(with({"--door", "unix", "--door-set", "path=/s"})).door,
+            "unix");
+  EXPECT_EQ(parsed<RegisterCommand>(with({"--door", "org.example.x", "--door-set", "any=1"})).door,
+            "org.example.x");
+}
+
 TEST(CommandLine, KeepsTheVersionsOfProgramAndSessionApart) {
   EXPECT_TRUE(std::holds_alternative<VersionCommand>(parse_command_line({"--version"})->command));
   EXPECT_EQ(parsed<RunCommand>({"run", "--version", "1.2", "--", "true"}).version, "1.2");

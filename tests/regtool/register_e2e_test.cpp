@@ -124,9 +124,32 @@ TEST_F(Register, RecordsADoorOfAnotherKind) {
   EXPECT_EQ(string_at(json, "record.door.kind"), "unix");
   EXPECT_EQ(string_at(json, "record.door.path"), "/nonexistent");
   EXPECT_EQ(string_at(json, "verdict"), "unreachable");
-  ASSERT_EQ(run(words("s-2", child.pid(), {"--door", "org.example.none"})).code(), 0);
+  const Ran none = run(words("s-2", child.pid(), {"--door", "org.example.none"}));
+  ASSERT_EQ(none.code(), 0);
+  EXPECT_NE(none.err.find("warning: no plugin speaks to doors of kind org.example.none"),
+            std::string::npos)
+      << none.err;
   EXPECT_EQ(string_at(parse_json(run({"verify", "s-2", "--json"}).out), "door.outcome"),
             "no-plugin");
+}
+
+TEST_F(Register, TheKindOfADoorIsShown) {
+  const Child child = Child::sleeper();
+  ASSERT_EQ(run(words("s-1", child.pid(), {"--door", "tcp", "--url", "127.0.0.1:9"})).code(), 0);
+  ASSERT_EQ(run(words("s-2", child.pid(), {"--url", "127.0.0.1:9"})).code(), 0);
+  const std::string wide = run({"ps", "--wide"}).out;
+  EXPECT_NE(wide.find("KIND"), std::string::npos) << wide;
+  EXPECT_NE(wide.find("tcp"), std::string::npos) << wide;
+  EXPECT_NE(wide.find("a2a"), std::string::npos) << wide;
+  const std::string shown = run({"show", "s-2"}).out;
+  const std::size_t kind = shown.find("door.kind");
+  ASSERT_NE(kind, std::string::npos) << shown;
+  EXPECT_NE(shown.find("a2a", kind), std::string::npos) << shown;
+  EXPECT_EQ(
+      run({"register", "--session", "s-3", "--pid", std::to_string(child.pid()), "--door", "tcp"})
+          .code(),
+      2);
+  EXPECT_FALSE(has_record("s-3"));
 }
 
 TEST_F(Register, LeavesNoDescriptorToAChildThatRegistersAgain) {
