@@ -117,6 +117,9 @@ TEST(ManyDoors, RunInWindowsWhereDescriptorsAreFew) {
 }
 
 TEST(ManyDoors, AreLeftUnjudgedWhereNoDescriptorIsToBeHad) {
+#if defined(ROLLCALL_SANITIZED)
+  GTEST_SKIP() << "the sanitizer itself wants a pipe to look at an object";
+#endif
   DoorServer server(good_door());
   PortProbe probe;
   const std::vector<Record> records(3, record_of(server.url()));
