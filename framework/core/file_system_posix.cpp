@@ -35,11 +35,37 @@ bool is_local(const struct statfs& info) {
   const auto type = static_cast<std::uint64_t>(info.f_type) & 0xFFFF'FFFFU;
   return std::find(kLocal.begin(), kLocal.end(), type) != kLocal.end();
 }
+
+// As above: what may not be made private, even if it is empty.
+bool is_kernel(const struct statfs& info) {
+  constexpr std::array<std::uint64_t, 12> kKernel = {
+      0x9FA0,      // proc
+      0x62656572,  // sysfs
+      0x0027E0EB,  // cgroup
+      0x63677270,  // cgroup2
+      0x64626720,  // debugfs
+      0x74726163,  // tracefs
+      0x73636673,  // securityfs
+      0xCAFE4A11,  // bpf
+      0x62656570,  // configfs
+      0x1CD1,      // devpts
+      0x6165676C,  // pstore
+      0xDE5E81E4,  // efivarfs
+  };
+  const auto type = static_cast<std::uint64_t>(info.f_type) & 0xFFFF'FFFFU;
+  return std::find(kKernel.begin(), kKernel.end(), type) != kKernel.end();
+}
 #else
+bool is_kernel(const struct statfs&) { return false; }
 bool is_local(const struct statfs& info) { return std::string_view(info.f_fstypename) == "apfs"; }
 #endif
 
 }  // namespace
+
+bool is_kernel_file_system(int dir) {
+  struct statfs info {};
+  return ::fstatfs(dir, &info) == 0 && is_kernel(info);
+}
 
 bool is_on_local_file_system(const std::string& path) {
   std::string at = path;

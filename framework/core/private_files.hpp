@@ -66,13 +66,16 @@ class PrivateDir {
   // Errors: kDenied (a symbolic link, another owner), kIo.
   [[nodiscard]] static Result<std::optional<PrivateDir>> open(const std::string& path,
                                                               std::uint64_t owner);
-  // For writing: makes it and its missing parents (0700); takes group's and others' permissions
-  // from one that is there already. Errors: as above, and kDenied for a directory that everybody
-  // may write to (/tmp).
+  // For writing: makes it and its missing parents (0700); one that is there already stays as it is.
+  // Errors: as above, and kDenied for a directory that is shared on purpose (/tmp) or that shows
+  // the kernel's own objects (/proc).
   [[nodiscard]] static Result<PrivateDir> make(const std::string& path, std::uint64_t owner);
 
   [[nodiscard]] Result<std::optional<PrivateDir>> open_child(std::string_view name) const;
   [[nodiscard]] Result<PrivateDir> make_child(std::string_view name) const;
+  // Takes away what group and others may; never gives anything. For a directory that is known to
+  // be ours by what it holds. Errors: kIo.
+  [[nodiscard]] Status tighten() const;
 
   [[nodiscard]] const std::string& path() const;
   [[nodiscard]] std::string path_of(std::string_view name) const;
@@ -140,5 +143,9 @@ class FileLock {
 // Whether `path`, or the nearest parent that exists, is on a file system of this machine alone:
 // ext2 to ext4, xfs, btrfs, tmpfs, zfs or overlayfs. False where it cannot be told.
 [[nodiscard]] bool is_on_local_file_system(const std::string& path);
+
+// Whether the open directory shows objects of the kernel instead of files: procfs, sysfs and their
+// like. False where it cannot be told.
+[[nodiscard]] bool is_kernel_file_system(int dir);
 
 }  // namespace rollcall::core

@@ -116,16 +116,17 @@ Result<std::optional<Descriptor>> open_dir(int parent, const std::string& name,
   return std::optional<Descriptor>(std::move(dir));
 }
 
-// Takes away what group and others may; never gives anything.
-Status tighten(int dir, const std::string& path) {
+// A directory that is shared on purpose (/tmp), and one that shows the kernel's own objects
+// (/proc), are nobody's to make private.
+Status check_may_be_private(int dir, const std::string& path) {
   struct stat info {};
   if (::fstat(dir, &info) != 0) return io_error("look at", path, errno);
-  const mode_t mode = info.st_mode & 07777;
-  if ((mode & S_ISVTX) != 0 && (mode & S_IWOTH) != 0) {
+  if ((info.st_mode & S_ISVTX) != 0 && (info.st_mode & S_IWOTH) != 0) {
     return refuse_dir(path, "everybody may write to it; choose a directory of your own");
   }
-  if ((mode & 077) == 0) return {};
-  if (::fchmod(dir, mode & 07700) != 0) return io_error("make private", path, errno);
+  if (is_kernel_file_system(dir)) {
+    return refuse_dir(path, "it belongs to the system; choose a directory of your own");
+  }
   return {};
 }
 
@@ -308,7 +309,9 @@ Result<PrivateDir> PrivateDir::make(const std::string& path, std::uint64_t owner
     if (!dir) return tl::unexpected(dir.error());
     if (!*dir) return io_error("open the directory", path, ENOENT);
   }
-  if (auto tight = tighten((*dir)->get(), path); !tight) return tl::unexpected(tight.error());
+  if (auto may = check_may_be_private((*dir)->get(), path); !may) {
+    return tl::unexpected(may.error());
+  }
   return PrivateDir(std::make_unique<Impl>(Impl{path, owner, std::move(**dir)}));
 }
 
@@ -333,10 +336,19 @@ Result<PrivateDir> PrivateDir::make_child(std::string_view name) const {
     if (!child) return tl::unexpected(child.error());
     if (!*child) return io_error("open the directory", path, ENOENT);
   }
-  if (auto tight = tighten((*child)->impl_->get(), (*child)->path()); !tight) {
-    return tl::unexpected(tight.error());
+  if (auto may = check_may_be_private((*child)->impl_->get(), (*child)->path()); !may) {
+    return tl::unexpected(may.error());
   }
   return std::move(**child);
+}
+
+Status PrivateDir::tighten() const {
+  struct stat info {};
+  if (::fstat(impl_->get(), &info) != 0) return io_error("look at", path(), errno);
+  const mode_t mode = info.st_mode & 07777;
+  if ((mode & 077) == 0) return {};
+  if (::fchmod(impl_->get(), mode & 07700) != 0) return io_error("make private", path(), errno);
+  return {};
 }
 
 const std::string& PrivateDir::path() const { return impl_->path; }

@@ -45,7 +45,7 @@ Status FileStore::archive_gone(const StoredRecord& judged, const Record& record,
   if (!text) return wrap("cannot keep what was pruned", text.error());
   auto change = impl_->begin(call, Impl::Missing::kNotFound);
   if (!change) return tl::unexpected(change.error());
-  const auto gone = change->home.make_child(kGoneDir);
+  const auto gone = impl_->make_dir(*change, kGoneDir);
   if (!gone) return tl::unexpected(gone.error());
   const std::string file = file_name(judged.name, kRecordSuffix);
   // Not flushed: after a crash of the machine every session is gone in truth.

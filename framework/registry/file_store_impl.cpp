@@ -21,6 +21,33 @@ bool same_file(const core::FileContent& a, const core::FileContent& b) {
   return a.stamp.device == b.stamp.device && a.stamp.inode == b.stamp.inode && a.bytes == b.bytes;
 }
 
+// What may stand in a home before its first record does; also an editor's copy of it.
+bool is_of_an_unused_home(std::string_view name) {
+  return name == kLockFile || name.starts_with("config.json") || name.starts_with(".config.json") ||
+         name == "lost+found";
+}
+
+// Whether a directory that was there already may be used as a home, and so be made private: it
+// holds a home's folders, or nothing that is not a home's. Its permissions are others' business
+// otherwise. Errors: kDenied, kIo.
+Status check_is_home(const core::PrivateDir& home) {
+  for (const std::string_view name : {kRunningDir, kGoneDir, kQuarantineDir}) {
+    const auto stamp = home.stat(name);
+    if (stamp && stamp->kind == core::FileKind::kDirectory) return {};
+  }
+  std::string foreign;
+  const auto looked = home.each([&](const core::DirEntry& entry) {
+    if (!is_of_an_unused_home(entry.name)) foreign = entry.name;
+    return foreign.empty();
+  });
+  if (!looked || foreign.empty()) return looked;
+  return fail(
+      ErrorCode::kDenied,
+      fmt::format("refusing to use {} as a home: it is no home of Rollcall and not empty (it "
+                  "holds {}); nothing was changed; name a new or an empty directory",
+                  text::for_terminal(home.path()), text::for_terminal(foreign)));
+}
+
 }  // namespace
 
 std::string version_of(const core::FileStamp& stamp, std::string_view bytes) {
@@ -90,12 +117,25 @@ Result<Change> FileStore::Impl::begin(const Call& call, Missing missing) const {
   }
   auto home = core::PrivateDir::make(options.home, owner);
   if (!home) return tl::unexpected(home.error());
+  if (auto ours = check_is_home(*home); !ours) return tl::unexpected(ours.error());
   auto running = home->make_child(kRunningDir);
   if (!running) return tl::unexpected(running.error());
   const std::int64_t most = options.clock->monotonic_ns() + options.lock_timeout_ms * kNsPerMs;
   auto lock = home->lock(kLockFile, *options.clock, std::min(most, call.deadline_ns), call.cancel);
   if (!lock) return tl::unexpected(lock.error());
+  // Last: where no change can be made, no permission is taken away either.
+  for (const core::PrivateDir* dir : {&*home, &*running}) {
+    if (auto tight = dir->tighten(); !tight) return tl::unexpected(tight.error());
+  }
   return Change{std::move(*home), std::move(*running), std::move(*lock)};
+}
+
+Result<core::PrivateDir> FileStore::Impl::make_dir(const Change& change,
+                                                   std::string_view name) const {
+  auto dir = change.home.make_child(name);
+  if (!dir) return dir;
+  if (auto tight = dir->tighten(); !tight) return tl::unexpected(tight.error());
+  return dir;
 }
 
 Result<std::string> FileStore::Impl::stage(const core::PrivateDir& dir, std::string_view bytes,

@@ -59,8 +59,14 @@ class FileStore::Impl {
                                                  core::FileKind hint) const;
 
   enum class Missing : std::uint8_t { kMake, kNotFound };
-  // Opens the home for a change and takes the lock; leftovers of a killed change are put right.
+  // Opens the home for a change and takes the lock. A directory that was there and is no home is
+  // refused as it is; a home becomes private once all else is done. Errors: kRefused, kDenied,
+  // kNotFound, kTimeout, kCancelled, kIo.
   [[nodiscard]] Result<Change> begin(const Call& call, Missing missing) const;
+
+  // A directory of the home beside running/, private.
+  [[nodiscard]] Result<core::PrivateDir> make_dir(const Change& change,
+                                                  std::string_view name) const;
 
   // Writes a new file beside the others and says its name.
   [[nodiscard]] Result<std::string> stage(const core::PrivateDir& dir, std::string_view bytes,

@@ -44,7 +44,7 @@ std::optional<std::int64_t> quarantined_at(std::string_view name) {
 
 Status FileStore::Impl::move_to_quarantine(const Change& change, std::string_view from,
                                            std::string_view file, std::string* moved_to) const {
-  const auto quarantine = change.home.make_child(kQuarantineDir);
+  const auto quarantine = make_dir(change, kQuarantineDir);
   if (!quarantine) return tl::unexpected(quarantine.error());
   const auto random = core::random_u64();
   if (!random) return tl::unexpected(random.error());

@@ -163,6 +163,62 @@ TEST(FileStoreModes, AreNotTakenFromADirectoryThatEverybodyShares) {
   EXPECT_EQ(mode_of(home.path()), 01777U);
 }
 
+TEST(FileStoreModes, StayAsTheyAreInADirectoryThatIsNoHome) {
+  for (const char* name : {"notes.txt", "running", "sub/file"}) {  // "running": a plain file
+    const Home home;
+    home.dir().write(std::string("home/") + name, "x");
+    fs::permissions(home.path(), fs::perms(0755));
+    const auto created = home.open()->create_if_absent("a", record_bytes("a"), {});
+    ASSERT_FALSE(created) << name;
+    EXPECT_EQ(created.error().code, ErrorCode::kDenied);
+    EXPECT_NE(created.error().message.find(home.path().string() + " as a home"), std::string::npos)
+        << created.error().message;
+    EXPECT_EQ(mode_of(home.path()), 0755U);
+    EXPECT_EQ(names_in(home.path()).size(), 1U);
+  }
+}
+
+TEST(FileStoreModes, AreTakenFromAnEmptyDirectoryAndFromAHomeWithoutRecords) {
+  for (const char* name : {"", "config.json", "lock", "gone/"}) {
+    const Home home;
+    fs::create_directory(home.path());
+    if (std::string_view(name) == "gone/") fs::create_directory(home.path() / "gone");
+    if (std::string_view(name).find_first_of("cl") == 0) {
+      home.dir().write(std::string("home/") + name, "{}");
+    }
+    fs::permissions(home.path(), fs::perms(0777));
+    ASSERT_TRUE(home.open()->create_if_absent("a", record_bytes("a"), {})) << name;
+    EXPECT_EQ(mode_of(home.path()), 0700U) << name;
+  }
+}
+
+TEST(FileStoreModes, AreNotTakenWhereNoChangeCanBeMade) {
+  const Home home;
+  home.plant("x.json", record_bytes("x"));
+  fs::permissions(home.path(), fs::perms(0755));
+  fs::permissions(home.running(), fs::perms(0755));
+  ASSERT_EQ(::mkfifo((home.path() / "lock").c_str(), 0600), 0);
+  EXPECT_FALSE(home.open()->create_if_absent("a", record_bytes("a"), {}));
+  EXPECT_EQ(mode_of(home.path()), 0755U);
+  EXPECT_EQ(mode_of(home.running()), 0755U);
+}
+
+TEST(FileStoreModes, AreNotTakenFromTheKernelsOwnDirectories) {
+  // Refused by what they are as their owner, and by their owner else: never by an attempt.
+  for (const char* path : {"/proc", "/sys", "/proc/self"}) {
+    const auto before = mode_of(path);
+    const Home home;
+    const auto store = home.open([&](FileStore::Options& o) {
+      o.home = path;
+      o.lock_timeout_ms = 0;
+    });
+    const auto created = store->create_if_absent("a", record_bytes("a"), {});
+    ASSERT_FALSE(created) << path;
+    EXPECT_EQ(created.error().code, ErrorCode::kDenied) << created.error().message;
+    EXPECT_EQ(mode_of(path), before) << path;
+  }
+}
+
 TEST(FileStoreReadOnly, ChangesNothing) {
   const Home home;
   home.plant("a.json", record_bytes("a"));
