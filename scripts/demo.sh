@@ -75,7 +75,9 @@ for id in alpha bravo; do
     wrong "session $id could not be started"
 done
 # This one is a child of ours, so that its end is taken note of at once and its pid is free again.
+# Disowned: bash is not to report that it was killed.
 "$regtool" run --session charlie --name demo -- sleep 1000 &
+disown
 await test -e "$(record charlie)"
 alpha=$(pid_of alpha) bravo=$(pid_of bravo) charlie=$(pid_of charlie)
 expect 0 'alpha.* live' ps
@@ -85,7 +87,7 @@ say "charlie is killed: its record says that it runs, and it cannot take that ba
   "bravo is suspended: it holds its pid and its door, and answers nobody." \
   "delta never was: its record is alpha's, with the pid of a process that has nothing to do with it."
 kill -KILL "$charlie"
-wait "$charlie" 2>/dev/null || true
+await has_ended "$charlie"
 kill -STOP "$bravo"
 await is_stopped "$bravo"
 sleep 1000 &

@@ -6,12 +6,16 @@
  * Conventions
  *   Result     ROLLCALL_OK or a negative ROLLCALL_E_*; on failure `error`, which may be null, holds
  *              the sentence, and other outputs are untouched. Set error->struct_size before.
- *   Structs    begin with struct_size, which the caller sets to sizeof; they grow at their end
- * only. Zero in a field that is not mentioned means its default. Strings    null-terminated UTF-8.
- * What a callback is handed is valid until it returns. Memory     an opaque handle is given back to
- * the function that is named with it. Nothing else is ever freed. Threads    a registry and a
- * canceller may be used by any thread, concurrently. A registration belongs to one thread at a
- * time. Exceptions never leave a function. A callback must not throw or longjmp through one.
+ *   Structs    begin with struct_size, which the caller sets to sizeof; they grow at their end.
+ *              Zero in a field that is not mentioned means its default.
+ *   Strings    null-terminated UTF-8. What a callback is handed is valid until it returns.
+ *   Memory     an opaque handle is given back to the function that is named with it. Nothing else
+ *              is ever freed.
+ *   Bounds     list, verify, stop and register take a deadline and a canceller. Opening, closing
+ *              and releasing take neither: they ask no door and wait for no session.
+ *   Threads    a registry and a canceller may be used by any thread, concurrently. A registration
+ *              belongs to one thread at a time.
+ *   Exceptions never leave a function. A callback must not throw or longjmp through one.
  */
 #ifndef ROLLCALL_ROLLCALL_H
 #define ROLLCALL_ROLLCALL_H
