@@ -1,5 +1,6 @@
 #include "decode.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <climits>
 #include <cstring>
@@ -143,6 +144,26 @@ bool has_exited(const Stat& stat) {
 }
 
 bool is_kernel_thread(const Stat& stat) { return (stat.flags & kKernelThread) != 0; }
+
+std::optional<std::array<std::uint64_t, 4>> decode_uids(std::string_view status) {
+  constexpr std::string_view kLabel = "\nUid:";
+  const std::size_t at = status.find(kLabel);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view line = status.substr(at + kLabel.size());
+  const std::size_t end = line.find('\n');
+  if (end == std::string_view::npos) return std::nullopt;  // cut
+  line = line.substr(0, end);
+  std::array<std::uint64_t, 4> uids{};
+  for (std::uint64_t& uid : uids) {
+    if (line.empty() || line.front() != '\t') return std::nullopt;
+    line.remove_prefix(1);
+    const auto number = parse_decimal(line.substr(0, line.find('\t')));
+    if (!number) return std::nullopt;
+    uid = *number;
+    line.remove_prefix(std::min(line.find('\t'), line.size()));
+  }
+  return uids;
+}
 
 std::optional<std::uint64_t> parse_decimal(std::string_view text) {
   if (text.empty() || text.size() > 20) return std::nullopt;

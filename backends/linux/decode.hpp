@@ -43,6 +43,10 @@ struct Stat {
 // PF_KTHREAD of field 9: it has neither arguments nor an environment.
 [[nodiscard]] bool is_kernel_thread(const Stat& stat);
 
+// The real, effective, saved and file system uid in a whole /proc/PID/status. Source: proc(5),
+// "/proc/[pid]/status", Uid. nullopt: no such line, or malformed.
+[[nodiscard]] std::optional<std::array<std::uint64_t, 4>> decode_uids(std::string_view status);
+
 // Plain decimal digits, no sign, no blanks; nullopt otherwise and on overflow.
 [[nodiscard]] std::optional<std::uint64_t> parse_decimal(std::string_view text);
 

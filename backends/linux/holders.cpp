@@ -1,5 +1,7 @@
 #include "holders.hpp"
 
+#include <algorithm>
+#include <string>
 #include <string_view>
 
 #include "decode.hpp"
@@ -8,7 +10,16 @@
 namespace rollcall::linux_backend {
 namespace {
 
+using Answer = Holders::Answer;
+static_assert(Answer::kNotHeld < Answer::kUnreadable && Answer::kUnreadable < Answer::kFailed);
+
+// What a failed reading says of a process that is there.
+Answer unread(int error) {
+  return error == EACCES || error == EPERM ? Answer::kUnreadable : Answer::kFailed;
+}
+
 constexpr std::size_t kCheckEvery = 1024;  // descriptors between two looks at the call's bounds
+constexpr std::size_t kStatusLimit = 65536;
 
 }  // namespace
 
@@ -17,42 +28,87 @@ bool Holders::is_ours() {
   return ours_ == 1;
 }
 
+bool Holders::has_gone(std::int64_t pid) const {
+  return system_.kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+}
+
 Holders::Answer Holders::holds(std::int64_t pid, std::uint64_t inode) {
   if (!is_ours()) return Answer::kUnreadable;
   const Sockets& own = sockets_of(pid);
   if (own.inodes.count(inode) != 0) return Answer::kHeld;
-  bool readable = own.readable;
+  Answer worst = own.state;
   for (const std::int64_t child : descendants(pid)) {
     const Sockets& theirs = sockets_of(child);
     if (theirs.inodes.count(inode) != 0) return Answer::kHeld;
-    readable = readable && theirs.readable;
+    worst = std::max(worst, theirs.state);
   }
-  return readable ? Answer::kNotHeld : Answer::kUnreadable;
+  return pid == 1 || tree_whole_ ? worst : Answer::kFailed;
 }
 
-bool Holders::descends(std::int64_t pid, std::int64_t ancestor) {
-  if (pid == ancestor) return true;
-  if (!is_ours()) return false;
+Holders::Kin Holders::descends(std::int64_t pid, std::int64_t ancestor) {
+  if (pid == ancestor) return Kin::kYes;
+  return ancestor == 1 ? Kin::kNo : is_ancestor(ancestor, pid);
+}
+
+Holders::Kin Holders::is_ancestor(std::int64_t pid, std::int64_t other) {
+  if (!is_ours()) return Kin::kUnknown;
   read_tree();
   std::size_t steps = 0;  // a snapshot of moving processes may hold a cycle
-  for (auto it = parents_.find(pid); it != parents_.end() && steps <= parents_.size(); ++steps) {
-    if (it->second == ancestor) return true;
+  for (auto it = parents_.find(other); it != parents_.end() && steps <= parents_.size(); ++steps) {
+    if (it->second == pid) return Kin::kYes;
     it = parents_.find(it->second);
   }
-  return false;
+  return tree_whole_ ? Kin::kNo : Kin::kUnknown;
+}
+
+Holders::Other Holders::other_holder(std::int64_t pid, std::uint64_t inode) {
+  if (!is_ours()) return Other::kNobody;
+  read_everyone();
+  Other found = everyone_whole_ && tree_whole_ ? Other::kNobody : Other::kFailed;
+  const auto it = everyone_.find(inode);
+  if (it == everyone_.end()) return found;
+  for (const std::int64_t holder : it->second) {
+    if (descends(holder, pid) != Kin::kNo) continue;
+    if (is_ancestor(holder, pid) == Kin::kNo) return Other::kStranger;
+    found = Other::kAncestor;
+  }
+  return found;
+}
+
+bool Holders::may_own(std::int64_t pid, std::int64_t uid) {
+  if (uid <= 0 || !is_ours() || runs_as(pid, uid)) return true;
+  for (const std::int64_t child : descendants(pid)) {
+    if (runs_as(child, uid)) return true;
+  }
+  return !tree_whole_;
+}
+
+bool Holders::runs_as(std::int64_t pid, std::int64_t uid) {
+  std::string text;
+  if (procfs_.read_file(ProcPath(pid, "status").c_str(), kStatusLimit, text) != 0) return true;
+  const auto uids = decode_uids(text);
+  if (!uids) return true;
+  return std::any_of(uids->begin(), uids->end(), [uid](std::uint64_t own) {
+    return own == 0 || own == static_cast<std::uint64_t>(uid);
+  });
 }
 
 std::int64_t Holders::anyone(std::uint64_t inode) {
   if (!is_ours()) return 0;
-  if (!everyone_read_) {
-    read_tree();
-    everyone_read_ = true;
-    for (const std::int64_t pid : pids_) {
-      for (const std::uint64_t held : sockets_of(pid).inodes) everyone_.emplace(held, pid);
-    }
-  }
+  read_everyone();
   const auto it = everyone_.find(inode);
-  return it == everyone_.end() ? 0 : it->second;
+  return it == everyone_.end() ? 0 : it->second.front();
+}
+
+void Holders::read_everyone() {
+  if (everyone_read_) return;
+  everyone_read_ = true;
+  read_tree();
+  for (const std::int64_t pid : pids_) {
+    const Sockets& theirs = sockets_of(pid);
+    everyone_whole_ = everyone_whole_ && theirs.state != Answer::kFailed;
+    for (const std::uint64_t held : theirs.inodes) everyone_[held].push_back(pid);
+  }
 }
 
 const Holders::Sockets& Holders::sockets_of(std::int64_t pid) {
@@ -62,35 +118,37 @@ const Holders::Sockets& Holders::sockets_of(std::int64_t pid) {
 }
 
 void Holders::read_sockets(std::int64_t pid, Sockets& out) {
-  bool complete = true;
+  Answer state = Answer::kNotHeld;
   std::size_t count = 0;
   const int error =
       procfs_.each_entry(ProcPath(pid, "fd").c_str(), [&](int directory, std::string_view name) {
         if (name == "." || name == "..") return true;
         if (++count % kCheckEvery == 0 && !call_.check().ok()) {
-          complete = false;
+          state = Answer::kFailed;
           return false;
         }
         char link[64];
         const ssize_t size = system_.readlinkat(directory, name.data(), link, sizeof link);
         if (size < 0) {
-          complete = complete && errno == ENOENT;  // ENOENT: closed since
+          if (errno != ENOENT) state = std::max(state, unread(errno));  // ENOENT: closed since
           return true;
         }
         const auto inode = bracketed({link, static_cast<std::size_t>(size)}, "socket");
         if (inode) out.inodes.insert(*parse_decimal(*inode));
         return true;
       });
+  out.state = state;
+  if (error == 0) return;
   // A process that has gone holds nothing; one that is hidden may.
-  const bool gone = (error == ENOENT || error == ESRCH) &&
-                    system_.kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
-  out.readable = gone || (error == 0 && complete);
+  const bool missing = error == ENOENT || error == ESRCH;
+  if (missing && has_gone(pid)) return;
+  out.state = std::max(state, missing ? Answer::kUnreadable : unread(error));
 }
 
 const std::vector<std::int64_t>& Holders::descendants(std::int64_t pid) {
   const auto [it, fresh] = descendants_.try_emplace(pid);
   std::vector<std::int64_t>& found = it->second;
-  if (!fresh) return found;
+  if (!fresh || pid == 1) return found;
   read_tree();
   std::unordered_set<std::int64_t> seen = {pid};
   std::vector<std::int64_t> open = {pid};
@@ -112,17 +170,31 @@ void Holders::read_tree() {
   if (tree_read_) return;
   tree_read_ = true;
   std::size_t count = 0;
-  (void)procfs_.each_entry(".", [&](int, std::string_view name) {
+  const int error = procfs_.each_entry(".", [&](int, std::string_view name) {
     const auto pid = parse_pid(name);
     if (!pid) return true;
-    if (++count % kCheckEvery == 0 && !call_.check().ok()) return false;
-    pids_.push_back(*pid);
-    if (const auto parent = parent_of(procfs_, *pid)) {
-      parents_.emplace(*pid, *parent);
-      children_[*parent].push_back(*pid);
+    if (++count % kCheckEvery == 0 && !call_.check().ok()) {
+      tree_whole_ = false;
+      return false;
     }
+    pids_.push_back(*pid);
+    read_parent(*pid);
     return true;
   });
+  if (error != 0) tree_whole_ = false;
+}
+
+// Once more where it failed: another process may have taken the number meanwhile.
+void Holders::read_parent(std::int64_t pid) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (const auto parent = parent_of(procfs_, pid)) {
+      parents_.emplace(pid, *parent);
+      children_[*parent].push_back(pid);
+      return;
+    }
+    if (has_gone(pid)) return;
+  }
+  tree_whole_ = false;
 }
 
 }  // namespace rollcall::linux_backend

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "decode.hpp"
@@ -83,6 +84,22 @@ bool peer_is_there(const System& system, int socket) {
   return poll_pidfd(system, pidfd.get(), 0) == PidfdState::kRunning;
 }
 
+// The process that called listen(2) is not known to be the recorded one or a descendant.
+void answer_other(const rollcall_socket_ask& ask, std::int64_t listener, Holders::Kin kin,
+                  Holders& holders, rollcall_socket_answer& answer) {
+  const std::string who = "pid " + std::to_string(listener);
+  if (kin == Holders::Kin::kUnknown) {
+    return conclude(answer, ROLLCALL_OWNER_UNKNOWN,
+                    who + " listened on the door; its ancestors could not be read");
+  }
+  if (holders.is_ancestor(listener, ask.pid) != Holders::Kin::kNo) {
+    return conclude(answer, ROLLCALL_OWNER_UNKNOWN,
+                    who + ", an ancestor, called listen; whether it handed the door on is unknown");
+  }
+  answer.holder_pid = listener;
+  conclude(answer, ROLLCALL_OWNER_FOREIGN, who + " listens on the door");
+}
+
 void answer_unix(const System& system, const rollcall_socket_ask& ask, Holders& holders,
                  rollcall_socket_answer& answer) {
   answer.flags |= ROLLCALL_SOCKET_UNIX | ROLLCALL_SOCKET_LOOPBACK;
@@ -101,9 +118,8 @@ void answer_unix(const System& system, const rollcall_socket_ask& ask, Holders& 
     return conclude(answer, ROLLCALL_OWNER_FOREIGN,
                     "the process that listened, " + who + ", has exited; another holds the door");
   }
-  if (!holders.descends(peer.pid, ask.pid)) {
-    answer.holder_pid = peer.pid;
-    return conclude(answer, ROLLCALL_OWNER_FOREIGN, who + " listens on the door");
+  if (const auto kin = holders.descends(peer.pid, ask.pid); kin != Holders::Kin::kYes) {
+    return answer_other(ask, peer.pid, kin, holders, answer);
   }
   if (ask.owner_uid >= 0 && ask.owner_uid != std::int64_t{peer.uid}) {
     answer.holder_pid = peer.pid;
@@ -156,35 +172,75 @@ struct Answering {
   std::vector<TcpSocket> sockets;
 };
 
+// How the recorded process stands to one socket, the worst last.
+enum class Standing : std::uint8_t { kHeld, kByUid, kUnknown, kForeign };
+
+// The descriptors of the process may not be read. `why` is filled but for kForeign.
+Standing stand_unread(const rollcall_socket_ask& ask, const TcpSocket& socket, Holders& holders,
+                      std::string& why) {
+  const std::string descriptors = "descriptors of pid " + std::to_string(ask.pid);
+  switch (holders.other_holder(ask.pid, socket.inode)) {
+    case Holders::Other::kStranger:
+      return Standing::kForeign;
+    case Holders::Other::kAncestor:
+      why = descriptors + " cannot be read, and an ancestor of it holds the door";
+      return Standing::kUnknown;
+    case Holders::Other::kFailed:
+      why = descriptors + " cannot be read, and reading the other processes failed";
+      return Standing::kUnknown;
+    case Holders::Other::kNobody:
+      break;
+  }
+  if (!holders.may_own(ask.pid, socket.uid)) return Standing::kForeign;
+  const bool same_uid = ask.owner_uid >= 0 && socket.uid == ask.owner_uid;
+  why = descriptors + " cannot be read; the door's uid is " + std::to_string(socket.uid) +
+        (same_uid ? "" : ", not known to be the record owner's");
+  return same_uid ? Standing::kByUid : Standing::kUnknown;
+}
+
+Standing stand(const rollcall_socket_ask& ask, const TcpSocket& socket, Holders& holders,
+               std::string& why) {
+  const auto held =
+      socket.inode == 0 ? Holders::Answer::kNotHeld : holders.holds(ask.pid, socket.inode);
+  switch (held) {
+    case Holders::Answer::kHeld:
+      return Standing::kHeld;
+    case Holders::Answer::kNotHeld:
+      return Standing::kForeign;
+    case Holders::Answer::kUnreadable:
+      return stand_unread(ask, socket, holders, why);
+    case Holders::Answer::kFailed:
+      break;
+  }
+  why =
+      "reading the descriptors of pid " + std::to_string(ask.pid) + " or of its descendants failed";
+  return Standing::kUnknown;
+}
+
 void judge(const rollcall_socket_ask& ask, const Answering& answering, Holders& holders,
            Connection& connection, rollcall_socket_answer& answer) {
   if (answering.sockets.empty()) {
     return conclude(answer, ROLLCALL_OWNER_UNKNOWN, "nobody listens there any more");
   }
-  bool by_uid = false;
+  Standing worst = Standing::kHeld;
+  std::string reason =
+      "pid " + std::to_string(ask.pid) + " or a descendant holds every listener there";
   for (const TcpSocket& socket : answering.sockets) {
-    const auto held =
-        socket.inode == 0 ? Holders::Answer::kNotHeld : holders.holds(ask.pid, socket.inode);
-    if (held == Holders::Answer::kHeld) continue;
-    const bool same_uid = ask.owner_uid >= 0 && socket.uid == ask.owner_uid;
-    if (held == Holders::Answer::kUnreadable && same_uid) {
-      by_uid = true;
-    } else if (held == Holders::Answer::kUnreadable && ask.owner_uid < 0) {
-      return conclude(answer, ROLLCALL_OWNER_UNKNOWN,
-                      "the descriptors of pid " + std::to_string(ask.pid) + " cannot be read");
-    } else {
+    std::string why;
+    const Standing standing = stand(ask, socket, holders, why);
+    if (standing == Standing::kForeign) {
       connection.foreign_inode = socket.inode;
       return conclude(answer, ROLLCALL_OWNER_FOREIGN,
                       "another process of uid " + std::to_string(socket.uid) + " holds the door");
     }
+    if (standing <= worst) continue;
+    worst = standing;
+    reason = std::move(why);
   }
-  if (by_uid) {
-    return conclude(answer, ROLLCALL_OWNER_UID_ONLY,
-                    "descriptors of pid " + std::to_string(ask.pid) +
-                        " cannot be read; the door's uid is " + std::to_string(ask.owner_uid));
-  }
-  conclude(answer, ROLLCALL_OWNER_PROCESS,
-           "pid " + std::to_string(ask.pid) + " or a descendant holds every listener there");
+  const std::uint32_t owner = worst == Standing::kHeld    ? ROLLCALL_OWNER_PROCESS
+                              : worst == Standing::kByUid ? ROLLCALL_OWNER_UID_ONLY
+                                                          : ROLLCALL_OWNER_UNKNOWN;
+  conclude(answer, owner, reason);
 }
 
 // One whole reading for all connections. The tables come first, then who took each connection, and

@@ -192,5 +192,16 @@ TEST(CouldHaveTaken, IgnoresOtherAddressesPortsAndFamilies) {
   EXPECT_TRUE(could_have_taken(*decode_net_tcp(kTcp6), six_loopback));
 }
 
+TEST(DecodeUids, TakesAllFourOfAWholeLineOnly) {
+  using Uids = std::array<std::uint64_t, 4>;
+  EXPECT_EQ(decode_uids("Name:\ta\\nUid:\nUid:\t1\t2\t3\t4294967294\nGid:\t0\t0\t0\t0\n"),
+            (Uids{1, 2, 3, 4294967294}));
+  for (const char* odd :
+       {"", "Name:\tx\n", "Name:\tx\nUid:\t1\t2\t3\n", "Name:\tx\nUid:\t1\t2\t3\t",
+        "Name:\tx\nUid:\t1\t2\t3\t4", "Name:\tx\nUid:\t1\t-2\t3\t4\n"}) {
+    EXPECT_FALSE(decode_uids(odd)) << odd;
+  }
+}
+
 }  // namespace
 }  // namespace rollcall::linux_backend

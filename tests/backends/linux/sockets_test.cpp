@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "backend_support.hpp"
+#include "support/forced_pid.hpp"
 
 namespace rollcall::testing {
 namespace {
@@ -179,11 +180,10 @@ TEST_P(PortOwner, IsTheProcessBehindItsDualStackListener) {
   EXPECT_EQ(answer.owner, ROLLCALL_OWNER_PROCESS) << why(answer);
 }
 
-TEST_P(PortOwner, IsTheProcessWhereADescendantListens) {
-  Socket listener = listen_on("127.0.0.1");
-  const auto port = port_of(listener);
+// A process whose child holds the socket; neither it nor we do.
+Child parent_of_holder(Socket& listener) {
   int closed[2];
-  ASSERT_EQ(::pipe2(closed, O_CLOEXEC), 0);
+  if (::pipe2(closed, O_CLOEXEC) != 0) std::abort();
   Child child = Child::run([&]() -> int {
     Child grandchild = Child::run([]() -> int {
       for (;;) ::pause();
@@ -194,9 +194,16 @@ TEST_P(PortOwner, IsTheProcessWhereADescendantListens) {
   });
   listener.close();
   char byte = 0;
-  ASSERT_EQ(::read(closed[0], &byte, 1), 1);
+  if (::read(closed[0], &byte, 1) != 1) std::abort();
   ::close(closed[0]);
   ::close(closed[1]);
+  return child;
+}
+
+TEST_P(PortOwner, IsTheProcessWhereADescendantListens) {
+  Socket listener = listen_on("127.0.0.1");
+  const auto port = port_of(listener);
+  Child child = parent_of_holder(listener);
   Socket socket = connect_to("127.0.0.1", port);
   EXPECT_EQ(owner_of(probe(), socket, child.pid()).owner, ROLLCALL_OWNER_PROCESS);
 }
@@ -298,10 +305,119 @@ TEST_P(PortOwner, FallsBackToTheUidWhereDescriptorsCannotBeRead) {
       return owner_of(probe(), socket, recorded.pid(), uid).owner;
     };
     if (owner(65534) != ROLLCALL_OWNER_UID_ONLY) return 1;
-    if (owner(0) != ROLLCALL_OWNER_FOREIGN) return 2;
+    if (owner(0) != ROLLCALL_OWNER_UNKNOWN) return 2;
     return owner(-1) == ROLLCALL_OWNER_UNKNOWN ? 0 : 3;
   });
   EXPECT_EQ(reader.wait(), 0);
+}
+
+// What a test's child needs to hide its descriptors from the test: another user, where we are root.
+bool leave_root() { return ::geteuid() != 0 || become_nobody(); }
+
+// A process whose descriptors nobody of its user may read. It holds what we hold.
+Child hidden_sleeper(uid_t uid = 65534) {
+  int ready[2];
+  if (::pipe2(ready, O_CLOEXEC) != 0) std::abort();
+  Child child = Child::run([&]() -> int {
+    if (::geteuid() == 0 && ::setresuid(uid, uid, uid) != 0) return 99;
+    if (::prctl(PR_SET_DUMPABLE, 0) != 0 || ::write(ready[1], "x", 1) != 1) return 98;
+    return pause_for_ever();
+  });
+  char byte = 0;
+  if (::read(ready[0], &byte, 1) != 1) std::abort();
+  ::close(ready[0]);
+  ::close(ready[1]);
+  return child;
+}
+
+// The exit code of `body`, run as an ordinary user whose descriptors may be read.
+int as_ordinary_user(const std::function<int()>& body) {
+  Child child = Child::run([&]() -> int {
+    if (!leave_root() || ::prctl(PR_SET_DUMPABLE, 1) != 0) return 99;
+    return body();
+  });
+  const auto status = child.wait();
+  return status && WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
+}
+
+// The stranger is of the record owner's uid too, but its own descriptors give it away.
+TEST_P(PortOwner, IsForeignWhereAReadableStrangerOfTheSameUidListens) {
+  Child recorded = hidden_sleeper();
+  const int code = as_ordinary_user([&]() -> int {
+    Socket listener = listen_on("127.0.0.1");
+    const auto port = port_of(listener);
+    Child stranger = holder_of(listener);
+    Socket socket = connect_to("127.0.0.1", port);
+    const auto answer = owner_of(probe(), socket, recorded.pid(), ::getuid());
+    if (answer.owner != ROLLCALL_OWNER_FOREIGN) return 1;
+    return answer.holder_pid == stranger.pid() ? 0 : 2;
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// Its parent opened the listener and kept it: no proof for it, and none against it.
+TEST_P(PortOwner, IsUnknownWhereAnAncestorOfAnUnreadableProcessHoldsTheListener) {
+  const int code = as_ordinary_user([&]() -> int {
+    Socket listener = listen_on("127.0.0.1");
+    Child recorded = hidden_sleeper();
+    Socket socket = connect_to("127.0.0.1", port_of(listener));
+    const auto answer = owner_of(probe(), socket, recorded.pid(), ::getuid());
+    return answer.owner == ROLLCALL_OWNER_UNKNOWN ? 0 : 1;
+  });
+  EXPECT_EQ(code, 0);
+}
+
+TEST_P(PortOwner, AccusesNobodyWhereAnotherUsersServerHoldsItsDoor) {
+  if (::geteuid() != 0) GTEST_SKIP() << "changing the user wants root";
+  Socket listener = listen_on("127.0.0.1");
+  const auto port = port_of(listener);
+  Child recorded = holder_of(listener);  // root's
+  const int code = as_ordinary_user([&]() -> int {
+    Socket socket = connect_to("127.0.0.1", port);
+    const auto answer = owner_of(probe(), socket, recorded.pid(), ::getuid());
+    if (answer.owner != ROLLCALL_OWNER_UNKNOWN) return 1;
+    return why(answer).find("cannot be read") != std::string::npos ? 0 : 2;
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// Neither process can be read, but a process of one user cannot have made another user's listener.
+TEST_P(PortOwner, IsForeignWhereTheListenersUidCannotBeTheProcesss) {
+  if (::geteuid() != 0) GTEST_SKIP() << "changing the user wants root";
+  int ports[2];
+  ASSERT_EQ(::pipe2(ports, O_CLOEXEC), 0);
+  Child stranger = Child::run([&]() -> int {
+    if (::setresuid(65533, 65533, 65533) != 0) return 99;
+    Socket listener = listen_on("127.0.0.1");
+    const auto port = port_of(listener);
+    if (::write(ports[1], &port, sizeof port) != sizeof port) return 98;
+    return pause_for_ever();
+  });
+  std::uint16_t port = 0;
+  ASSERT_EQ(::read(ports[0], &port, sizeof port), ssize_t{sizeof port});
+  ::close(ports[0]);
+  ::close(ports[1]);
+  Child recorded = hidden_sleeper();
+  const int code = as_ordinary_user([&]() -> int {
+    Socket socket = connect_to("127.0.0.1", port);
+    const auto owner = [&](std::int64_t uid) {
+      return owner_of(probe(), socket, recorded.pid(), uid).owner;
+    };
+    if (owner(65534) != ROLLCALL_OWNER_FOREIGN) return 1;
+    return owner(65533) == ROLLCALL_OWNER_FOREIGN ? 0 : 2;
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// Everything descends from pid 1.
+TEST_P(PortOwner, IsForeignToPidOneWhereAnotherProcessListens) {
+  Socket listener = listen_on("127.0.0.1");
+  const auto port = port_of(listener);
+  Child stranger = holder_of(listener);
+  Socket socket = connect_to("127.0.0.1", port);
+  const auto answer = owner_of(probe(), socket, 1, ::getuid());
+  EXPECT_EQ(answer.owner, ROLLCALL_OWNER_FOREIGN) << why(answer);
+  EXPECT_EQ(answer.holder_pid, stranger.pid());
 }
 
 TEST_P(PortOwner, LooksUpManyDoorsOfManyProcessesAtOnce) {
@@ -359,6 +475,23 @@ TEST(PortOwnerDiag, IsUnknownWhereNoTableCanBeRead) {
   const auto answer = owner_of(*probe, socket, ::getpid(), ::getuid());
   EXPECT_EQ(answer.owner, ROLLCALL_OWNER_UNKNOWN);
   EXPECT_NE(why(answer).find("not permitted"), std::string::npos) << why(answer);
+}
+
+// The descendant that holds the door cannot be found to be one.
+TEST(PortOwnerDiag, IsUnknownWhereTheProcessTreeOrTheDescriptorsFailToBeRead) {
+  Socket listener = listen_on("127.0.0.1");
+  const auto port = port_of(listener);
+  Child child = parent_of_holder(listener);
+  Socket socket = connect_to("127.0.0.1", port);
+  for (const std::string call : {"read", "getdents64", "openat"}) {
+    FakeSystem system;
+    ProbeAt probe("/proc", system.table());
+    system.refuse[call] = EIO;
+    const auto answer = owner_of(*probe, socket, child.pid(), ::getuid());
+    EXPECT_EQ(answer.owner, ROLLCALL_OWNER_UNKNOWN) << call << ": " << why(answer);
+    EXPECT_EQ(answer.holder_pid, 0) << call;
+    EXPECT_NE(why(answer).find("failed"), std::string::npos) << why(answer);
+  }
 }
 
 TEST(PortOwnerDiag, IsUnknownForASocketThatIsNotConnected) {
@@ -456,6 +589,44 @@ TEST(PortOwnerUnix, IsForeignForAnotherProcessOrAnotherUser) {
   EXPECT_EQ(answer.holder_pid, child.pid());
   const std::int64_t other_uid = ::getuid() + 1;
   EXPECT_EQ(owner_of(*probe, socket, child.pid(), other_uid).owner, ROLLCALL_OWNER_FOREIGN);
+}
+
+TEST(PortOwnerUnix, IsForeignToPidOneWhereAnotherProcessListens) {
+  TempDir dir;
+  ProbeAt probe("/proc");
+  const auto path = (dir / "s").string();
+  Child child = unix_listener(path);
+  Socket socket = connect_unix(path);
+  EXPECT_EQ(owner_of(*probe, socket, 1).owner, ROLLCALL_OWNER_FOREIGN);
+}
+
+// The kernel names who called listen, not who holds the socket now: no proof, and no accusation.
+TEST(PortOwnerUnix, IsUnknownWhereAnAncestorCalledListen) {
+  TempDir dir;
+  ProbeAt probe("/proc");
+  const auto path = (dir / "s").string();
+  sockaddr_un where = {};
+  where.sun_family = AF_UNIX;
+  (path + ".ready").copy(where.sun_path, sizeof where.sun_path - 1);
+  Socket listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(listener.fd(), reinterpret_cast<sockaddr*>(&where), sizeof where), 0);
+  ASSERT_EQ(::listen(listener.fd(), 4), 0);
+  Child recorded = holder_of(listener);
+  Socket socket = connect_unix(path);
+  const auto answer = owner_of(*probe, socket, recorded.pid(), ::getuid());
+  EXPECT_EQ(answer.owner, ROLLCALL_OWNER_UNKNOWN) << why(answer);
+  EXPECT_EQ(answer.holder_pid, 0);
+}
+
+TEST(PortOwnerUnix, IsUnknownWhereTheProcessTreeFailsToBeRead) {
+  TempDir dir;
+  const auto path = (dir / "s").string();
+  Child child = unix_listener(path);
+  Socket socket = connect_unix(path);
+  FakeSystem system;
+  ProbeAt probe("/proc", system.table());
+  system.refuse["read"] = EIO;
+  EXPECT_EQ(owner_of(*probe, socket, ::getpid(), ::getuid()).owner, ROLLCALL_OWNER_UNKNOWN);
 }
 
 TEST(PortOwnerUnix, IsForeignOnceTheProcessThatListenedHasExited) {
