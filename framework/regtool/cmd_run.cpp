@@ -160,7 +160,13 @@ Outcome<int> report_detached(Context& context, launcher::Detachment& detachment)
   auto ready = detachment.await();
   if (!ready) return run_failure(to_failure(ready.error()));
   Output& out = context.out();
-  if (!ready->warning.empty()) out.warning(ready->warning);
+  if (!ready->warning.empty() && !ready->recorded && !ready->failure) {
+    // There is no id to find it by.
+    out.warning(fmt::format("{}; its pid is {}, regtool's is {}", ready->warning,
+                            ready->command_pid, ready->wrapper_pid));
+  } else if (!ready->warning.empty()) {
+    out.warning(ready->warning);
+  }
   if (ready->failure) return tl::unexpected(std::move(*ready->failure));
   if (out.json()) {
     JsonWriter json;
@@ -203,9 +209,10 @@ Outcome<int> run_attended(Context& context, const RunCommand& command,
                       .session_id = *id,
                       .warning = session.warning()});
   }
-  const int code = (*child)->attend();
+  const launcher::End end = (*child)->attend();
   session.end();
-  return code;
+  launcher::die_of(end);
+  return end.exit_code;
 }
 
 }  // namespace
@@ -220,7 +227,7 @@ Outcome<int> run_run(Context& context, const RunCommand& command,
     detachment.emplace(std::move(*detached));
     if (detachment->is_caller()) return report_detached(context, *detachment);
   }
-  launcher::hold_signals();
+  launcher::hold_signals(limits);
   const auto outcome = [&]() -> Outcome<int> {
     if (command.workdir) {
       if (auto gone_there = launcher::change_directory(*command.workdir); !gone_there) {

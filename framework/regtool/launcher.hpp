@@ -15,8 +15,8 @@
 namespace rollcall::regtool::launcher {
 
 // Holds back the signals that are passed on to the command. Called before any thread is started,
-// so that every thread has them held.
-void hold_signals();
+// so that every thread has them held. What we were started with as ignored stays ignored.
+void hold_signals(const platform::InheritedLimits& inherited);
 
 // The file that the system would run for `command`, by PATH where it has no slash. Failures:
 // no_command (127), not_runnable (126).
@@ -31,9 +31,23 @@ struct Plan {
   platform::InheritedLimits limits;
 };
 
-// The child has a process group of its own, default signal dispositions and mask (but a hang-up
-// that was ignored stays so), the limits that we were started with, none of our descriptors, and
-// dies with the thread that called start(). Threads: that one only.
+// How the command ended.
+struct End {
+  int exit_code = 0;  // 128+n where signal n ended it
+  // SIGINT or SIGQUIT ended it, by a key, or sent to us and passed on: we are to die of it as well,
+  // so that a shell above us knows. 0: not so.
+  int signal = 0;
+  // The key went to the command's group alone, which had the terminal.
+  bool tell_group = false;
+};
+
+// Sends the signal to our process group where that is to be told, and dies of it. Returns where
+// there is nothing to die of, or the kernel does not let us (pid 1 of a container).
+void die_of(const End& end);
+
+// The child has a process group of its own, default signal dispositions and mask (but what we were
+// started with as ignored stays so), the limits that we were started with, none of our descriptors,
+// and dies with the thread that called start(). Threads: that one only.
 class GatedChild {
  public:
   // Errors: kIo.
@@ -47,8 +61,8 @@ class GatedChild {
   // Opens the gate and waits until the command runs. `recorded`: it gets ROLLCALL_SESSION_ID, else
   // it has none. Failures: no_command (127), not_runnable (126), run_failed (125).
   [[nodiscard]] Outcome<void> release(bool recorded);
-  // Until it has ended: its exit code, 128+n where signal n ended it.
-  [[nodiscard]] int attend();
+  // Until it has ended.
+  [[nodiscard]] End attend();
 
  private:
   struct State;

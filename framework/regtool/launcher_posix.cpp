@@ -41,19 +41,27 @@ void close_quietly(int& fd) {
   fd = -1;
 }
 
-// Every signal but those that nobody can hold and those that mean a defect of this very process.
-sigset_t held_signals() {
+// Every signal but those that nobody can hold, those that mean a defect or a limit of this very
+// process, and those that it was started with as ignored. A signal that is both held and ignored
+// would be kept for us all the same.
+sigset_t held_signals(const platform::InheritedLimits& inherited) {
   sigset_t set{};
   sigfillset(&set);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPIPE}) {
+  for (const int fault :
+       {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPIPE, SIGXFSZ}) {
     sigdelset(&set, fault);
+  }
+  for (int signal = 1; signal < NSIG; ++signal) {
+    // The end of the command must be told; going on is done by the kernel whether ignored or not.
+    if (signal == SIGCHLD || signal == SIGCONT) continue;
+    if (inherited.ignores(signal)) sigdelset(&set, signal);
   }
   return set;
 }
 
-bool is_ignored(int signal) {
-  struct sigaction action {};
-  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+// What is no word of somebody's to the command.
+bool is_our_own(int signal) {
+  return signal == SIGCHLD || signal == SIGTTIN || signal == SIGTTOU || signal == SIGXCPU;
 }
 
 // What the child needs, made before the fork: behind it nothing may be allocated.
@@ -65,7 +73,6 @@ struct ChildPlan {
   std::vector<char*> unrecorded;
   const char* program = nullptr;
   platform::InheritedLimits limits;
-  bool keep_hangup_ignored = false;
   pid_t parent = 0;
   int gate = -1;
   int report = -1;
@@ -105,8 +112,7 @@ void fill(ChildPlan& child, const Plan& plan) {
 // The child's own half: async-signal-safe calls only.
 void restore_inherited(const ChildPlan& plan) {
   for (int signal = 1; signal < NSIG; ++signal) {
-    const bool keep = signal == SIGHUP && plan.keep_hangup_ignored;
-    std::signal(signal, keep ? SIG_IGN : SIG_DFL);
+    std::signal(signal, plan.limits.ignores(signal) ? SIG_IGN : SIG_DFL);
   }
   if (plan.limits.known) {
     const rlimit files{plan.limits.descriptors_soft, plan.limits.descriptors_hard};
@@ -151,35 +157,38 @@ int exit_code_of(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Looks, from outside the stopped wrapper, whether the command goes on, and then wakes the wrapper.
-// The kernel tells only the parent, and the parent is stopped.
-pid_t start_waker(pid_t wrapper, pid_t command) {
+// Looks, from outside the stopped wrapper, whether the command goes on, or `terminal` (-1: none)
+// that it waits for is our group's, and then wakes the wrapper. The kernel tells only the parent,
+// and the parent is stopped.
+pid_t start_waker(pid_t wrapper, pid_t command, int terminal) {
   const pid_t waker = fork();
   if (waker != 0) return waker;
   die_with_parent(wrapper);
   while (getppid() == wrapper) {
-    if (run_state(command) != RunState::kStopped && run_state(wrapper) == RunState::kStopped) {
-      kill(wrapper, SIGCONT);
-    }
+    const bool can_go_on = run_state(command) != RunState::kStopped ||
+                           (terminal >= 0 && tcgetpgrp(terminal) == getpgrp());
+    if (can_go_on && run_state(wrapper) == RunState::kStopped) kill(wrapper, SIGCONT);
     const timespec pause{0, 50'000'000};
     nanosleep(&pause, nullptr);
   }
   _exit(0);
 }
 
-void discard_pending(int signal) {
+// Whether there was one.
+bool discard_pending(int signal) {
   sigset_t pending{};
   sigpending(&pending);
-  if (sigismember(&pending, signal) != 1) return;
+  if (sigismember(&pending, signal) != 1) return false;
   sigset_t one{};
   sigemptyset(&one);
   sigaddset(&one, signal);
-  int got = 0;
-  (void)sigwait(&one, &got);
+  const timespec no_wait{0, 0};
+  return sigtimedwait(&one, nullptr, &no_wait) == signal;
 }
 
-// The terminal, where the command is run from one interactively: handed to the command's group
-// while it runs, and back when it stops or ends.
+// The terminal of this session. Where input and output both are one, the command's group has it
+// while it runs. Else (a pipeline, a redirection) others of our group may need it, and the command
+// gets it once it asks. It comes back when the command stops or ends.
 class Terminal {
  public:
   Terminal() = default;
@@ -187,15 +196,18 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  // Only where input and output both are a terminal: within a pipeline the others of our group
-  // need it too.
   void find() {
-    if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1) return;
+    wanted_ = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
     fd_ = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   }
+  // If it is to have it, and it is ours to give.
   void hand_to(pid_t group) {
-    if (fd_ < 0 || tcgetpgrp(fd_) != getpgrp()) return;
-    handed_ = tcsetpgrp(fd_, group) == 0;
+    if (wanted_) (void)hand_over(group);
+  }
+  // The group asked for it, by the signal that the kernel stops it with. Whether it has it.
+  bool lend(pid_t group) {
+    wanted_ = true;
+    return hand_over(group);
   }
   // Whether it had been handed over.
   bool take_back(pid_t group) {
@@ -204,9 +216,20 @@ class Terminal {
     handed_ = false;
     return true;
   }
+  [[nodiscard]] int fd() const { return fd_; }
 
  private:
+  bool hand_over(pid_t group) {
+    if (fd_ < 0) return false;
+    const pid_t foreground = tcgetpgrp(fd_);
+    if (foreground == group) return true;
+    if (foreground != getpgrp() || tcsetpgrp(fd_, group) != 0) return false;
+    handed_ = true;
+    return true;
+  }
+
   int fd_ = -1;
+  bool wanted_ = false;
   bool handed_ = false;
 };
 
@@ -236,8 +259,8 @@ tl::unexpected<Failure> cannot_run(const std::string& command, int code) {
 
 }  // namespace
 
-void hold_signals() {
-  const sigset_t held = held_signals();
+void hold_signals(const platform::InheritedLimits& inherited) {
+  const sigset_t held = held_signals(inherited);
   sigprocmask(SIG_BLOCK, &held, nullptr);
   // Where it is ignored, the kernel reaps our child and nobody learns how it ended.
   std::signal(SIGCHLD, SIG_DFL);
@@ -276,11 +299,16 @@ struct GatedChild::State {
   int gate = -1;
   int report = -1;
   Terminal terminal;
-  std::optional<int> exit_code;  // it ended before attend()
+  std::optional<int> status;    // as waitpid(2) gives it: it ended before attend()
+  int passed_on = 0;            // the last signal that was sent to us and not to it
+  bool others_stopped = false;  // of our group, by the kernel, since the terminal was lent
 
   int await_exec();
   void follow_stop(int signal);
   void go_on();
+  void stop_ourselves(int signal);
+  void pass_on(int signal);
+  End end_of(int status);
 };
 
 // 0: exec closed the pipe, or the child ended before. Else the errno of exec. Meanwhile the child
@@ -295,20 +323,26 @@ int GatedChild::State::await_exec() {
       if (got < 0 && errno == EINTR) continue;
       return got == sizeof code ? code : 0;
     }
-    int status = 0;
-    if (waitpid(pid, &status, WNOHANG | WUNTRACED) != pid) continue;
-    if (WIFSTOPPED(status)) {
-      follow_stop(WSTOPSIG(status));
+    int changed = 0;
+    if (waitpid(pid, &changed, WNOHANG | WUNTRACED) != pid) continue;
+    if (WIFSTOPPED(changed)) {
+      follow_stop(WSTOPSIG(changed));
     } else {
       ended = true;
-      exit_code = exit_code_of(status);
+      status = changed;
     }
   }
 }
 
-// The command stopped: the terminal comes back, whoever shares our group stops as if the key had
-// been theirs, and so do we, until somebody wakes us or the command goes on.
+// The command stopped: for want of the terminal, then it gets it, if our group has it to give. Else
+// the terminal comes back, whoever shares our group stops as if the signal had been theirs, and so
+// do we, until somebody wakes us or the command can go on.
 void GatedChild::State::follow_stop(int signal) {
+  const bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
+  if (wants_terminal && terminal.lend(pid)) {
+    kill(-pid, SIGCONT);
+    return;
+  }
   const bool interactive = terminal.take_back(pid);
   if (interactive && signal == SIGTSTP && getpgrp() == getsid(0)) {
     // Nobody in this session could wake us (no shell with jobs above us): then the kernel ignores
@@ -316,17 +350,26 @@ void GatedChild::State::follow_stop(int signal) {
     go_on();
     return;
   }
-  if (interactive) kill(0, SIGTSTP);
-  const pid_t waker = start_waker(getpid(), pid);
+  if (wants_terminal && terminal.fd() >= 0) {
+    kill(0, signal);
+  } else if (interactive) {
+    kill(0, SIGTSTP);
+  }
+  stop_ourselves(signal);
+  go_on();
+}
+
+void GatedChild::State::stop_ourselves(int signal) {
+  const bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
+  const pid_t waker = start_waker(getpid(), pid, wants_terminal ? terminal.fd() : -1);
   kill(getpid(), SIGSTOP);
   if (waker > 0) {
     kill(waker, SIGKILL);
     while (waitpid(waker, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  discard_pending(SIGTSTP);
-  discard_pending(SIGCONT);
-  go_on();
+  for (const int seen : {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT}) (void)discard_pending(seen);
+  others_stopped = false;
 }
 
 void GatedChild::State::go_on() {
@@ -350,7 +393,6 @@ GatedChild::~GatedChild() {
 Result<std::unique_ptr<GatedChild>> GatedChild::start(const Plan& plan) {
   auto state = std::make_unique<State>();
   fill(state->plan, plan);
-  state->plan.keep_hangup_ignored = is_ignored(SIGHUP);
   state->plan.parent = getpid();
   int gate[2] = {-1, -1};
   int report[2] = {-1, -1};
@@ -397,38 +439,67 @@ Outcome<void> GatedChild::release(bool recorded) {
   return cannot_run(state.plan.texts.front(), code);
 }
 
-int GatedChild::attend() {
-  State& state = *state_;
-  if (state.exit_code) {
-    state.terminal.take_back(state.pid);
-    return *state.exit_code;
+// A key that ended the command would have ended us and whoever shares our group: they were not told
+// where its group had the terminal.
+End GatedChild::State::end_of(int how) {
+  ended = true;
+  const bool had_terminal = terminal.take_back(pid);
+  for (const int signal : {SIGTTIN, SIGTTOU}) {
+    if (discard_pending(signal)) others_stopped = true;
   }
-  const bool ignore_hangup = state.plan.keep_hangup_ignored;
-  const sigset_t held = held_signals();
+  if (had_terminal && others_stopped) kill(0, SIGCONT);
+  End end{.exit_code = exit_code_of(how)};
+  const int signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+  if ((signal != SIGINT && signal != SIGQUIT) || plan.limits.ignores(signal)) return end;
+  if (had_terminal || passed_on == signal) end.signal = signal;
+  end.tell_group = had_terminal && passed_on != signal;
+  return end;
+}
+
+void GatedChild::State::pass_on(int signal) {
+  if (signal == SIGTTIN || signal == SIGTTOU) others_stopped = true;
+  if (is_our_own(signal)) return;
+  if (signal == SIGCONT) {
+    go_on();
+    return;
+  }
+  passed_on = signal;
+  kill(-pid, signal);
+}
+
+End GatedChild::attend() {
+  State& state = *state_;
+  if (state.status) return state.end_of(*state.status);
+  const sigset_t held = held_signals(state.plan.limits);
   for (;;) {
     int status = 0;
     const pid_t changed = waitpid(state.pid, &status, WNOHANG | WUNTRACED | WCONTINUED);
     if (changed == state.pid && (WIFEXITED(status) || WIFSIGNALED(status))) {
-      state.ended = true;
-      state.terminal.take_back(state.pid);
-      return exit_code_of(status);
+      return state.end_of(status);
     }
     if (changed == state.pid && WIFSTOPPED(status)) {
       state.follow_stop(WSTOPSIG(status));
       continue;
     }
     if (changed == state.pid) continue;
-    if (changed < 0 && errno != EINTR) return kExitRunFailed;  // it is not ours any more
+    if (changed < 0 && errno != EINTR) return {.exit_code = kExitRunFailed};  // not ours any more
     int signal = 0;
-    if (sigwait(&held, &signal) != 0) continue;
-    if (signal == SIGCHLD || signal == SIGTTIN || signal == SIGTTOU) continue;
-    if (signal == SIGHUP && ignore_hangup) continue;
-    if (signal == SIGCONT) {
-      state.go_on();
-    } else {
-      kill(-state.pid, signal);
-    }
+    if (sigwait(&held, &signal) == 0) state.pass_on(signal);
   }
+}
+
+void die_of(const End& end) {
+  if (end.signal == 0) return;
+#if defined(__linux__)
+  prctl(PR_SET_DUMPABLE, 0);  // SIGQUIT asks for a core file; there may be a token in ours
+#endif
+  if (end.tell_group) kill(0, end.signal);  // held: it waits for us
+  std::signal(end.signal, SIG_DFL);
+  sigset_t one{};
+  sigemptyset(&one);
+  sigaddset(&one, end.signal);
+  sigprocmask(SIG_UNBLOCK, &one, nullptr);
+  raise(end.signal);
 }
 
 Detachment::Detachment(Detachment&& other) noexcept

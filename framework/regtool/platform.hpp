@@ -11,18 +11,23 @@
 
 namespace rollcall::regtool::platform {
 
-// The limits that this process was started with, for its children; opaque.
+// The limits and ignored signals that this process was started with, for its children; opaque.
 struct InheritedLimits {
   std::uint64_t descriptors_soft = 0;
   std::uint64_t descriptors_hard = 0;
   std::uint64_t core_soft = 0;
   std::uint64_t core_hard = 0;
-  bool known = false;
+  bool known = false;                 // the four above
+  std::uint64_t ignored_signals = 0;  // signal n: bit n-1
+
+  [[nodiscard]] bool ignores(int signal) const {
+    return signal >= 1 && signal <= 64 && (ignored_signals >> (signal - 1) & 1U) != 0;
+  }
 };
 
 // Makes the process fit to work: descriptors 0 to 2 are open, no core file is written, as many
-// descriptors as the hard limit allows, a closed pipe is an error instead of a signal. Called once,
-// first. Returns what children get back.
+// descriptors as the hard limit allows; a closed pipe, or a file at its size limit, is an error
+// instead of a signal. Called once, first. Returns what children get back.
 InheritedLimits prepare_process();
 
 // From here on a core dump of this process holds no memory, whoever collects it: a limit of no core
@@ -50,8 +55,9 @@ enum class Stream : std::uint8_t { kInput, kOutput, kError };
 // Whether the locale says that text is UTF-8 (LC_ALL, else LC_CTYPE, else LANG).
 [[nodiscard]] bool is_utf8_locale();
 
-// Writes it all. Errors: kIo, os_code; a closed pipe on standard output ends the process quietly,
-// by the signal that it would have had.
+// Writes it all; waits where the stream is full, also one that does not block. Errors: kIo,
+// os_code; a closed pipe on standard output ends the process quietly, by the signal that it would
+// have had.
 Status write_all(Stream stream, std::string_view bytes);
 
 // A whole small file that only we, or the superuser, can have written: a regular file, not a

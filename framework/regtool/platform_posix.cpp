@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <pwd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -122,6 +123,17 @@ void end_by_closed_pipe() {
   raise(SIGPIPE);
 }
 
+std::uint64_t ignored_signals() {
+  std::uint64_t set = 0;
+  for (int signal = 1; signal < NSIG && signal <= 64; ++signal) {
+    struct sigaction action {};
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) {
+      set |= std::uint64_t{1} << (signal - 1);
+    }
+  }
+  return set;
+}
+
 }  // namespace
 
 InheritedLimits prepare_process() {
@@ -135,13 +147,15 @@ InheritedLimits prepare_process() {
   rlimit files{};
   rlimit core{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0 && getrlimit(RLIMIT_CORE, &core) == 0) {
-    inherited = {files.rlim_cur, files.rlim_max, core.rlim_cur, core.rlim_max, true};
+    inherited = {files.rlim_cur, files.rlim_max, core.rlim_cur, core.rlim_max, true, 0};
     const rlimit raised{files.rlim_max, files.rlim_max};
     const rlimit no_core{0, core.rlim_max};
     (void)setrlimit(RLIMIT_NOFILE, &raised);
     (void)setrlimit(RLIMIT_CORE, &no_core);
   }
+  inherited.ignored_signals = ignored_signals();
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   return inherited;
 }
 
@@ -187,6 +201,11 @@ Status write_all(Stream stream, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t put = write(fd, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      pollfd polled{fd, POLLOUT, 0};
+      (void)poll(&polled, 1, -1);
+      continue;
+    }
     if (put < 0 && errno == EPIPE) end_by_closed_pipe();
     if (put < 0) {
       const int code = errno;

@@ -124,10 +124,14 @@ TEST_F(Run, GivesTheCommandACleanStart) {
   ASSERT_TRUE(wait_until(
       [&] { return testing::slurp("/proc/" + std::to_string(command) + "/comm") == "sleep\n"; }));
   const std::string status = testing::slurp("/proc/" + std::to_string(command) + "/status");
+  const std::string own = testing::slurp("/proc/self/status");
   for (const char* field : {"SigBlk:", "SigIgn:", "SigCgt:"}) {
     const std::size_t where = status.find(field);
     ASSERT_NE(where, std::string::npos);
-    EXPECT_EQ(status.substr(where + 8, 16), "0000000000000000") << field;
+    const std::string expected = field == std::string_view("SigIgn:")
+                                     ? own.substr(own.find(field) + 8, 16)
+                                     : "0000000000000000";
+    EXPECT_EQ(status.substr(where + 8, 16), expected) << field;
   }
   rlimit theirs{};
   ASSERT_EQ(::prlimit(command, RLIMIT_NOFILE, nullptr, &theirs), 0);
@@ -175,6 +179,95 @@ TEST_F(Run, PassesSignalsThrough) {
     EXPECT_EQ(read_line(live.out), name + "\n");
     EXPECT_EQ(finish(std::move(live)).code(), 3) << name;
   }
+}
+
+TEST_F(Run, LeavesIgnoredWhatItWasStartedWithAsIgnored) {
+  const Ran ran = run({"run", "--", "sh", "-c",
+                       "trap '' TERM INT PIPE; exec " + program() +
+                           " run -- sh -c 'kill -TERM $$; kill -INT $$; kill -PIPE $$; echo on'"});
+  EXPECT_EQ(ran.out, "on\n");
+  EXPECT_EQ(ran.code(), 0);
+}
+
+TEST_F(Run, PassesNoSignalOnThatItWasStartedWithAsIgnored) {
+  Started live = start({"run", "--", "sh", "-c",
+                        "trap '' USR1; exec " + program() +
+                            " run --session s-1 -- env --default-signal=USR1 sh -c 'trap \"echo "
+                            "usr1\" USR1; trap \"echo usr2; exit\" USR2; echo ready; while :; do "
+                            "sleep 0.02; done'"});
+  ASSERT_EQ(read_line(live.out), "ready\n");
+  const Ran sent = run({"kill", "s-1", "--signal", "USR1"});
+  EXPECT_EQ(sent.code(), 0) << sent.err;
+  EXPECT_EQ(run({"kill", "s-1", "--signal", "USR2"}).code(), 0);
+  EXPECT_EQ(finish(std::move(live)).out, "usr2\n");
+}
+
+TEST_F(Run, DiesOfTheInterruptThatItPassedOn) {
+  for (const int signal : {SIGINT, SIGQUIT}) {
+    Started live = start({"run", "--session", "s-1", "--", "sh", "-c", "echo up; exec sleep 60"});
+    ASSERT_EQ(read_line(live.out), "up\n");
+    live.child.signal(signal);
+    EXPECT_EQ(finish(std::move(live)).code(), -signal);
+    EXPECT_FALSE(has_record("s-1"));
+  }
+}
+
+TEST_F(Run, RunsUnrecordedWhereNoFileMayGrow) {
+  const Ran ran =
+      run({"run", "--", "sh", "-c", "ulimit -f 0; exec " + program() + " run -- sh -c 'echo ran'"});
+  EXPECT_EQ(ran.code(), 0);
+  EXPECT_EQ(ran.out, "ran\n");
+  EXPECT_NE(ran.err.find("unrecorded"), std::string::npos) << ran.err;
+}
+
+TEST_F(Run, RegisterFailsWhereNoFileMayGrow) {
+  const Ran ran = run({"run", "--no-door", "--", "sh", "-c",
+                       "ulimit -f 0; exec " + program() + " register --session s-1 --pid $PPID"});
+  EXPECT_EQ(ran.code(), 5) << ran.err;
+  EXPECT_FALSE(has_record("s-1"));
+}
+
+TEST_F(Run, WritesAllIntoAPipeThatDoesNotBlock) {
+  const std::string help = run({"run", "--help"}).out;
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC | O_NONBLOCK), 0);
+  // Full but for less than the help's size: a write cannot be done at once.
+  const std::string filler(4096, 'f');
+  std::size_t filled = 0;
+  for (ssize_t put = 0; (put = ::write(pipe[1], filler.data(), filler.size())) > 0;) {
+    filled += static_cast<std::size_t>(put);
+  }
+  Started started = start({"run", "--help"}, pipe[1]);
+  ::close(pipe[1]);
+  // It waits, since nobody has read yet; then it finds room again and again.
+  EXPECT_TRUE(wait_until([&] {
+    const auto state = testing::state_of(started.child.pid());
+    return state == 'S' || state == 'Z';
+  }));
+  std::string seen;
+  std::array<char, 4096> block{};
+  EXPECT_TRUE(wait_until([&] {
+    const ssize_t got = ::read(pipe[0], block.data(), block.size());
+    if (got > 0) seen.append(block.data(), static_cast<std::size_t>(got));
+    return got == 0;
+  }));
+  ::close(pipe[0]);
+  EXPECT_EQ(seen.substr(std::min(filled, seen.size())), help);
+  EXPECT_EQ(finish(std::move(started)).code(), 0);
+}
+
+TEST_F(Run, DetachedTellsThePidOfWhatRunsUnrecorded) {
+  std::filesystem::create_directories(home_);
+  std::ofstream(home_ + "/running") << "a file";
+  const Ran ran = run({"run", "--detach", "--", "sleep", "60"});
+  EXPECT_EQ(ran.code(), 0);
+  const std::size_t where = ran.err.find("; its pid is ");
+  ASSERT_NE(where, std::string::npos) << ran.err;
+  const pid_t command = std::atoi(ran.err.c_str() + where + 13);
+  ASSERT_GT(command, 1);
+  EXPECT_TRUE(wait_until(
+      [&] { return testing::slurp("/proc/" + std::to_string(command) + "/comm") == "sleep\n"; }));
+  ::kill(command, SIGKILL);
 }
 
 TEST_F(Run, KeepsTheCommandsGroupApart) {
@@ -368,14 +461,92 @@ TEST_F(OnATerminal, GivesTheTerminalToTheCommandAndTakesItBack) {
   EXPECT_TRUE(see("then on")) << seen_;
 }
 
-TEST_F(OnATerminal, HasTheInterruptKeyEndTheCommandOnly) {
+TEST_F(OnATerminal, TellsTheScriptOfTheInterruptKey) {
   open("trap 'echo script-interrupted' INT; " + program() +
-       " run -- sh -c 'echo up; exec sleep 60'; echo code $?");
+       " run --session s-1 -- sh -c 'echo up; exec sleep 60'; echo code $?");
   ASSERT_TRUE(see("up")) << seen_;
   // "up" is written before exec: the key comes when the command holds the terminal already.
   type("\x03");
   EXPECT_TRUE(see("code 130")) << seen_;
-  EXPECT_EQ(seen_.find("script-interrupted"), std::string::npos) << seen_;
+  EXPECT_NE(seen_.find("script-interrupted"), std::string::npos) << seen_;
+  EXPECT_FALSE(has_record("s-1"));
+}
+
+TEST_F(OnATerminal, EndsTheLoopAroundItByOneKey) {
+  for (const std::string shell : {"sh", "bash"}) {
+    for (const std::string key : {"\x03", "\x1c"}) {
+      if (shell == "bash" && key == "\x1c") continue;  // which ignores that one itself
+      // Also where the command does not hold the terminal: the key is ours then, and passed on.
+      for (const std::string output : {"", " | cat"}) {
+        seen_.clear();
+        open("stty -echo; trap : INT QUIT; " + shell + " -c 'for i in 1 2 3; do " + program() +
+             " run -- sh -c \"echo up-\\$0; exec sleep 60\" $i" + output +
+             "; done; echo loop-went-on'; echo after $?");
+        ASSERT_TRUE(see("up-1")) << seen_;
+        type(key);
+        EXPECT_TRUE(see("after ")) << seen_;
+        EXPECT_EQ(seen_.find("up-2"), std::string::npos) << seen_;
+        EXPECT_EQ(seen_.find("loop-went-on"), std::string::npos) << seen_;
+        ::close(std::exchange(terminal_, -1));
+      }
+    }
+  }
+}
+
+TEST_F(OnATerminal, LendsTheTerminalToACommandWithoutItWhenItAsks) {
+  const std::string run = program() + " run --no-door -- ";
+  for (const std::string& script : std::vector<std::string>{
+           "y=$(" + run + "sh -c 'echo up >&2; read z; echo $z'); echo got $y",
+           run + "sh -c 'echo up >&2; read z; echo got $z' | cat",
+           "echo hi | " + run + "sh -c 'cat; echo up >&2; read z </dev/tty; echo got $z'",
+           run + "sh -c 'echo up >&2; read z </dev/tty; echo got $z >&2' > /dev/null",
+           run + "sh -c '" + program() +
+               " run -- sh -c \"echo up >&2; read z; echo got \\$z\" | cat' | cat"}) {
+    seen_.clear();
+    open(script + "; echo code $?; read more; echo then $more");
+    ASSERT_TRUE(see("up")) << script << seen_;
+    type("it\n");
+    ASSERT_TRUE(see("got it")) << script << seen_;
+    ASSERT_TRUE(see("code 0")) << script << seen_;
+    type("on\n");
+    EXPECT_TRUE(see("then on")) << script << seen_;
+    ::close(std::exchange(terminal_, -1));
+  }
+}
+
+TEST_F(OnATerminal, LendsTheTerminalToWhoMayNotWriteToItFromTheBackground) {
+  open("stty tostop; " + program() + " run --no-door -- sh -c 'echo err >&2' | cat; echo code $?");
+  ASSERT_TRUE(see("code 0")) << seen_;
+  EXPECT_NE(seen_.find("err"), std::string::npos) << seen_;
+}
+
+TEST_F(OnATerminal, LendsTheTerminalToOneAfterTheOther) {
+  open("r() { " + program() +
+       " run --no-door -- sh -c 'read z </dev/tty; echo $0 got $z' $1; }; echo up; r a & r b & "
+       "wait; echo end");
+  ASSERT_TRUE(see("up")) << seen_;
+  type("one\n");
+  ASSERT_TRUE(see("got one")) << seen_;
+  type("two\n");
+  EXPECT_TRUE(see("got two")) << seen_;
+  EXPECT_TRUE(see("end")) << seen_;
+}
+
+TEST_F(OnATerminal, StopsInTheBackgroundWithACommandThatAsksForTheTerminal) {
+  open("set -m; " + program() +
+       " run --no-door --session s-1 -- sh -c 'read z </dev/tty; echo got $z' & "
+       "read go; fg; echo code $?");
+  ASSERT_TRUE(wait_until([&] { return has_record("s-1"); }));
+  const std::string bytes = testing::slurp(record_path("s-1"));
+  rapidjson::Document document;
+  document.Parse(bytes.data(), bytes.size());
+  const auto wrapper = static_cast<pid_t>(number_at(document, "pid"));
+  ASSERT_TRUE(wait_until([&] { return testing::state_of(wrapper) == 'T'; }));
+  EXPECT_EQ(testing::state_of(command_pid("s-1")), 'T');
+  type("go\n");
+  type("it\n");
+  EXPECT_TRUE(see("got it")) << seen_;
+  EXPECT_TRUE(see("code 0")) << seen_;
 }
 
 TEST_F(OnATerminal, StopsWithTheKeyAndComesBackWithFg) {
