@@ -37,15 +37,9 @@ int register_inside(const std::string& home) {
   return inside.registry->register_session(record, options, {}) ? 0 : 4;
 }
 
-TEST(Views, KeepsARecordOfAContainerAndNeverSignalsItsNumber) {
-  Rig outside;
-  ASSERT_TRUE(outside.problem.empty()) << outside.problem;
-  const std::string home = outside.home_path;
-  const int code = testing::in_pid_namespace([home] { return register_inside(home); });
-  if (code == -1) GTEST_SKIP() << "no pid namespace can be made here";
-  ASSERT_EQ(code, 0);
+// The record of another view: read, pruned, stopped and killed from ours.
+void expect_kept_unverified_and_unsignalled(Rig& outside) {
   ASSERT_TRUE(outside.has_record("inside"));
-
   SweepOptions options;
   options.prune = true;
   const auto sweep = outside.registry->sweep(options, {});
@@ -58,6 +52,76 @@ TEST(Views, KeepsARecordOfAContainerAndNeverSignalsItsNumber) {
   ASSERT_TRUE(report);
   EXPECT_EQ(report->outcome, StopOutcome::kRefused);
   EXPECT_TRUE(report->signals.empty());
+  const auto killed = outside.registry->kill("inside", Signal::kKill, 0, {});
+  ASSERT_TRUE(killed);
+  EXPECT_EQ(killed->outcome, StopOutcome::kRefused);
+  EXPECT_TRUE(killed->signals.empty());
+  EXPECT_TRUE(outside.has_record("inside"));
+}
+
+TEST(Views, KeepsARecordOfAContainerAndNeverSignalsItsNumber) {
+  Rig outside;
+  ASSERT_TRUE(outside.problem.empty()) << outside.problem;
+  const std::string home = outside.home_path;
+  const int code = testing::in_pid_namespace([home] { return register_inside(home); });
+  if (code == -1) GTEST_SKIP() << "no pid namespace can be made here";
+  ASSERT_EQ(code, 0);
+  expect_kept_unverified_and_unsignalled(outside);
+}
+
+// A session in a container that runs until it is told to end.
+class RunningInside {
+ public:
+  explicit RunningInside(const std::string& home) {
+    if (::pipe2(ready_, O_CLOEXEC) != 0 || ::pipe2(end_, O_CLOEXEC) != 0) std::abort();
+    session_ = Child::run([this, home] {
+      const int code = testing::in_pid_namespace([this, home]() -> int {
+        if (const int failed = register_inside(home); failed != 0) return failed;
+        char byte = 'r';
+        if (::write(ready_[1], &byte, 1) != 1) return 5;
+        return ::read(end_[0], &byte, 1) == 1 ? 0 : 6;
+      });
+      return code == -1 ? kNoNamespace : code;
+    });
+    ::close(ready_[1]);
+    char byte = 0;
+    registered_ = ::read(ready_[0], &byte, 1) == 1;
+  }
+  RunningInside(const RunningInside&) = delete;
+  RunningInside& operator=(const RunningInside&) = delete;
+  ~RunningInside() {
+    for (const int fd : {ready_[0], end_[0], end_[1]}) ::close(fd);
+  }
+
+  static constexpr int kNoNamespace = 77;
+  [[nodiscard]] bool registered() const { return registered_; }
+  // Its exit code, once it was told to end: 0 if nothing else ended it before. -1: a signal did.
+  int end() {
+    if (::write(end_[1], "e", 1) != 1) return -2;
+    const auto status = session_.wait();
+    return status && WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
+  }
+
+ private:
+  int ready_[2];
+  int end_[2];
+  Child session_;
+  bool registered_ = false;
+};
+
+TEST(Views, KeepsTheRecordOfARunningContainerAndNeverSignalsItsSession) {
+  const testing::TempDir home;
+  RunningInside session(home.path().string());
+  if (!session.registered()) {
+    const int code = session.end();
+    if (code == RunningInside::kNoNamespace) GTEST_SKIP() << "no pid namespace can be made here";
+    FAIL() << "the session inside ended with " << code;
+  }
+  Rig outside(home.path().string());
+  ASSERT_TRUE(outside.problem.empty()) << outside.problem;
+  expect_kept_unverified_and_unsignalled(outside);
+  EXPECT_EQ(session.end(), 0);
+  EXPECT_TRUE(outside.has_record("inside"));
 }
 
 TEST(Views, StopsTheInitOfANamespaceOnlyWhenForced) {
