@@ -66,10 +66,9 @@ std::string evidence(const rollcall_observation& seen) {
 }
 
 // Why this number is never signalled, whatever the verdict; null: it may be.
-const char* never_signalled(const System& system, std::int64_t pid) {
+const char* never_signalled(std::int64_t pid) {
   if (pid < 1 || pid > INT32_MAX) return " is no pid that a process can hold";
   if (pid == 1) return " is init and is never signalled";
-  if (pid == system.getpid()) return " is this process itself";
   return nullptr;
 }
 
@@ -84,6 +83,13 @@ bool settle_unsent(std::uint32_t verdict, const rollcall_observation& seen,
   settle(out, ROLLCALL_SIGNAL_REFUSED, kUnverified + evidence(seen),
          static_cast<int>(seen.os_code));
   return true;
+}
+
+// Our own number: the recorded process may have had it before us, but no signal follows.
+void settle_own(std::uint32_t verdict, std::int64_t pid, rollcall_signal_outcome& out) {
+  const bool gone = verdict == ROLLCALL_JUDGE_GONE;
+  settle(out, gone ? ROLLCALL_SIGNAL_ALREADY_GONE : ROLLCALL_SIGNAL_REFUSED,
+         name(pid) + " is this process itself");
 }
 
 void send(const System& system, int pidfd, std::int64_t pid, int signal,
@@ -136,14 +142,19 @@ plugin::Status Control::signal(std::int64_t pid, std::uint32_t signal, const plu
   const int number = native_signal(signal);
   if (number == 0) return {ROLLCALL_E_INVALID, "unknown signal " + std::to_string(signal)};
   if (auto status = call.check(); !status.ok()) return status;
-  if (const char* never = never_signalled(system_, pid); never != nullptr) {
+  if (const char* never = never_signalled(pid); never != nullptr) {
     settle(out, ROLLCALL_SIGNAL_REFUSED, name(pid) + never);
     return {};
   }
   const Fd pidfd(system_, open_pidfd(system_, pid));
   const int error = pidfd.open() ? 0 : errno;
   const auto seen = read(pid, judge.wants(), pidfd);
-  if (settle_unsent(judge(seen), seen, out)) return {};
+  const auto verdict = judge(seen);
+  if (pid == system_.getpid()) {
+    settle_own(verdict, pid, out);
+    return {};
+  }
+  if (settle_unsent(verdict, seen, out)) return {};
   if (pidfd.open()) {
     send(system_, pidfd.get(), pid, number, out);
   } else {

@@ -18,8 +18,8 @@ class Control final : public plugin::ProcessControl {
   Control(const plugin::Settings& settings, const System& system);
   ~Control() noexcept override = default;
 
-  // Never kill(2): where no pidfd is to be had, a process that is gone is ALREADY_GONE and any
-  // other is REFUSED with that errno.
+  // Our own pid is judged and never signalled. Never kill(2): where no pidfd is to be had, a
+  // process that is gone is ALREADY_GONE and any other is REFUSED with that errno.
   plugin::Status signal(std::int64_t pid, std::uint32_t signal, const plugin::Judge& judge,
                         rollcall_signal_outcome& out, const plugin::Call& call) override;
 

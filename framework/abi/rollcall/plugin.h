@@ -390,8 +390,8 @@ typedef struct rollcall_process_control {
   /* [instance] Pins the process (pidfd, handle), reads it through the pin, asks the judge about
    * that very reading, and only on ALIVE signals through the same pin. GONE is ALREADY_GONE,
    * UNVERIFIED is REFUSED; in both no signal call is made. Where the platform could pin but
-   * cannot now (old kernel, seccomp, no descriptors): REFUSED, never a racy signal. Pid 1, the
-   * caller's own pid and pids out of range: REFUSED. Required. */
+   * cannot now (old kernel, seccomp, no descriptors): REFUSED, never a racy signal. Pid 1 and pids
+   * out of range: REFUSED; the caller's own pid: REFUSED, or ALREADY_GONE on GONE. Required. */
   int32_t (*signal)(void* self, int64_t pid, uint32_t signal, const rollcall_judge* judge,
                     rollcall_signal_outcome* out, const rollcall_call* call, rollcall_error* error);
   /* [instance] Waits until the judged process has ended (a zombie has), at most until the call's

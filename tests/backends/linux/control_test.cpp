@@ -154,13 +154,28 @@ TEST(Signal, IsWithheldUnlessTheVerdictIsAlive) {
   EXPECT_TRUE(child.alive());
 }
 
-TEST(Signal, NeverReachesInitItselfOrAnImpossiblePid) {
+TEST(Signal, NeverReachesItselfWhateverTheVerdict) {
+  FakeSystem system;
+  Control control(plugin::Settings(), system.table());
+  for (const std::uint32_t verdict : {ROLLCALL_JUDGE_ALIVE, ROLLCALL_JUDGE_UNVERIFIED, 3U}) {
+    auto judge = HostJudge::always(verdict);
+    const auto sent = signal(control, ::getpid(), judge, ROLLCALL_SIGNAL_KILL);
+    EXPECT_EQ(sent.outcome, ROLLCALL_SIGNAL_REFUSED) << verdict;
+    EXPECT_NE(sent.reason, "");
+  }
+  auto other = HostJudge::of_token("1");  // the recorded process had our number before us
+  EXPECT_EQ(signal(control, ::getpid(), other, ROLLCALL_SIGNAL_KILL).outcome,
+            ROLLCALL_SIGNAL_ALREADY_GONE);
+  EXPECT_EQ(system.counts["pidfd_send_signal"], 0);
+}
+
+TEST(Signal, NeverReachesInitOrAnImpossiblePid) {
   FakeSystem system;
   Control control(plugin::Settings(), system.table());
   system.reset_counts();
   for (const std::int64_t pid :
-       {std::int64_t{1}, std::int64_t{::getpid()}, std::int64_t{0}, std::int64_t{-1},
-        std::int64_t{-2}, std::int64_t{INT32_MAX} + 1, INT64_MIN, INT64_MAX}) {
+       {std::int64_t{1}, std::int64_t{0}, std::int64_t{-1}, std::int64_t{-2},
+        std::int64_t{INT32_MAX} + 1, INT64_MIN, INT64_MAX}) {
     auto judge = HostJudge::always(ROLLCALL_JUDGE_ALIVE);
     const auto sent = signal(control, pid, judge, ROLLCALL_SIGNAL_KILL);
     EXPECT_EQ(sent.outcome, ROLLCALL_SIGNAL_REFUSED) << pid;
