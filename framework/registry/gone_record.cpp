@@ -9,6 +9,8 @@
 
 #include "core/rfc3339.hpp"
 #include "core/secret.hpp"
+#include "core/secret_name.hpp"
+#include "core/shown_url.hpp"
 #include "core/text.hpp"
 #include "registry/json_events.hpp"
 #include "registry/json_text.hpp"
@@ -17,38 +19,61 @@
 namespace rollcall::registry {
 namespace {
 
-bool names_a_secret(std::string_view key) {
-  std::string folded(key);
-  for (char& c : folded) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+// Copies a JSON value without the members whose keys name a secret, at any depth.
+class WithoutSecrets : public JsonEvents<WithoutSecrets> {
+ public:
+  bool on_key(std::string_view key) {
+    if (skipped_depth_ > 0) return true;
+    skip_value_ = core::names_a_secret(key);
+    if (!skip_value_) copy_.key(key);
+    return true;
   }
-  return folded.ends_with("token") || folded.ends_with("secret") || folded.ends_with("password");
+  bool on_scalar(JsonKind kind, std::string_view text) {
+    if (skipped_depth_ == 0 && !skip_value_) copy_.scalar(kind, text);
+    if (skipped_depth_ == 0) skip_value_ = false;
+    return true;
+  }
+  bool on_begin(JsonKind kind) {
+    if (skipped_depth_ > 0 || skip_value_) {
+      ++skipped_depth_;
+      skip_value_ = false;
+    } else {
+      copy_.begin(kind);
+    }
+    return true;
+  }
+  bool on_end(JsonKind kind) {
+    if (skipped_depth_ > 0) {
+      --skipped_depth_;
+    } else {
+      copy_.end(kind);
+    }
+    return true;
+  }
+  [[nodiscard]] std::string_view text() const { return copy_.text(); }
+
+ private:
+  JsonCopy copy_;
+  bool skip_value_ = false;  // the value of the key that was just read
+  int skipped_depth_ = 0;    // how deep within such a value
+};
+
+// Empty where nothing is left, or where it cannot be read.
+std::string without_secret_members(std::string_view json) {
+  WithoutSecrets handler;
+  rapidjson::MemoryStream stream(json.data(), json.size());
+  rapidjson::Reader reader;
+  if (reader.Parse<kJsonFlags>(stream, handler).IsError() || handler.text() == "{}") return {};
+  return std::string(handler.text());
 }
 
-std::string join_object(const std::vector<RawMember>& members) {
-  JsonCopy name;
-  std::string out = "{";
-  for (const auto& [key, value] : members) {
-    if (out.size() > 1) out.push_back(',');
-    name.clear();
-    name.scalar(JsonKind::kString, key);
-    out.append(name.text()).append(":").append(value);
-  }
-  return out + "}";
-}
-
-// Unknown members without those that name a secret, at the top and one level down.
-std::string without_secret_members(const std::string& json) {
-  auto members = split_object(json);
-  if (!members) return {};
-  std::erase_if(*members, [](const RawMember& member) { return names_a_secret(member.first); });
-  for (auto& [key, value] : *members) {
-    auto inner = split_object(value);
-    if (!inner) continue;
-    std::erase_if(*inner, [](const RawMember& member) { return names_a_secret(member.first); });
-    value = join_object(*inner);
-  }
-  return members->empty() ? std::string() : join_object(*members);
+// A door's url has no userinfo and no query. One that does holds what is nobody's business here,
+// and is no door: what may be shown of it is kept.
+std::string without_url_secrets(std::string url) {
+  if (url.find_first_of("@?#") == std::string::npos) return url;
+  const auto at = url.rfind('@');
+  if (at != std::string::npos) url.erase(0, at + 1);
+  return shown_url(url);
 }
 
 Reason reason_of(std::string_view text) {
@@ -64,11 +89,13 @@ Reason reason_of(std::string_view text) {
 Record without_tokens(Record record) {
   if (record.door_token) core::wipe(*record.door_token);
   record.door_token.reset();
+  if (record.url) record.url = without_url_secrets(std::move(*record.url));
   if (record.door) {
     std::erase_if(record.door->settings,
-                  [](const auto& setting) { return names_a_secret(setting.first); });
+                  [](const auto& setting) { return core::names_a_secret(setting.first); });
   }
-  std::erase_if(record.metadata, [](const auto& label) { return names_a_secret(label.first); });
+  std::erase_if(record.metadata,
+                [](const auto& label) { return core::names_a_secret(label.first); });
   if (!record.unknown_json.empty()) {
     record.unknown_json = without_secret_members(record.unknown_json);
   }

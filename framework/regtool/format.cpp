@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "core/secret_name.hpp"
 #include "core/shown_url.hpp"
 
 namespace rollcall::regtool {
@@ -100,16 +100,7 @@ std::optional<KeyValue> parse_key_value(std::string_view text) {
   return KeyValue{std::string(key), std::string(text.substr(equals + 1))};
 }
 
-bool looks_secret(std::string_view key) {
-  std::string lower(key);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char byte) {
-    return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
-  });
-  constexpr std::array<std::string_view, 8> kMarks = {
-      "token", "secret", "passw", "credential", "api_key", "apikey", "private", "authorization"};
-  return std::any_of(kMarks.begin(), kMarks.end(),
-                     [&](std::string_view mark) { return lower.find(mark) != std::string::npos; });
-}
+bool looks_secret(std::string_view key) { return core::names_a_secret(key); }
 
 std::string_view shown_value(std::string_view key, std::string_view value) {
   return looks_secret(key) ? "(hidden)" : value;
