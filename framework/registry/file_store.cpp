@@ -31,17 +31,22 @@ bool same_but_for_case(std::string_view a, std::string_view b) {
                     [](char x, char y) { return folded(x) == folded(y); });
 }
 
-// A record under this name or, on a file system that folds case, under the same file.
-Status check_name_is_free(const core::PrivateDir& running, std::string_view id) {
+enum class Place : std::uint8_t { kFree, kLink };
+
+// A record under this name or, on a file system that folds case, under the same file. A symbolic
+// link is no record: nobody reads through it.
+Result<Place> check_name_is_free(const core::PrivateDir& running, std::string_view id) {
   const std::string wanted = file_name(id, kRecordSuffix);
   std::string taken;
   const auto looked = running.each([&](const core::DirEntry& entry) {
     if (same_but_for_case(entry.name, wanted)) taken = entry.name;
     return taken.empty();
   });
-  if (!looked) return looked;
-  if (taken.empty()) return {};
+  if (!looked) return tl::unexpected(looked.error());
+  if (taken.empty()) return Place::kFree;
   if (taken == wanted) {
+    const auto stamp = running.stat(wanted);
+    if (stamp && stamp->kind == core::FileKind::kSymlink) return Place::kLink;
     return fail(ErrorCode::kExists, fmt::format("session {} is already registered", id));
   }
   return fail(ErrorCode::kExists,
@@ -97,7 +102,7 @@ HomeKind FileStore::home_kind() const {
 
 void FileStore::set_writer(const ProcessIdentity& self) {
   const std::lock_guard guard(impl_->mutex);
-  impl_->writer = self;
+  if (impl_->writer != self) impl_->writer = self;
 }
 
 Result<std::vector<StoredRecord>> FileStore::list(const Call& call) {
@@ -154,14 +159,18 @@ Status FileStore::create_if_absent(std::string_view name, std::string_view bytes
   if (!change) return tl::unexpected(change.error());
   const core::PrivateDir& running = change->running;
   impl_->recover(*change);
-  if (auto free = check_name_is_free(running, name); !free) return free;
+  const auto place = check_name_is_free(running, name);
+  if (!place) return tl::unexpected(place.error());
   const auto staged = impl_->stage(running, bytes, {});
   if (!staged) return tl::unexpected(staged.error());
   impl_->step("rename");
   const std::string file = file_name(name, kRecordSuffix);
-  if (auto placed = running.rename_new(*staged, running, file); !placed) {
+  auto placed = *place == Place::kLink ? impl_->replace_link(*change, *staged, file)
+                                       : running.rename_new(*staged, running, file);
+  if (!placed) {
     static_cast<void>(running.remove(*staged));
-    if (placed.error().code != ErrorCode::kExists) return placed;
+    const ErrorCode code = placed.error().code;
+    if (code != ErrorCode::kExists && code != ErrorCode::kConflict) return placed;
     return fail(ErrorCode::kExists, fmt::format("session {} is already registered", name));
   }
   if (auto synced = running.sync(); !synced) {
@@ -202,19 +211,28 @@ Status FileStore::replace_if(std::string_view name, std::string_view version,
 }
 
 Status FileStore::remove_if(std::string_view name, std::string_view version, const Call& call) {
+  return impl_->remove_record(name, version, Impl::Compare::kAll, call);
+}
+
+Status FileStore::remove_own_if(std::string_view name, std::string_view version, const Call& call) {
+  return impl_->remove_record(name, version, Impl::Compare::kAllButCtime, call);
+}
+
+Status FileStore::Impl::remove_record(std::string_view name, std::string_view version,
+                                      Compare compare, const Call& call) const {
   if (auto valid = check_session_id(name); !valid) return valid;
-  auto change = impl_->begin(call, Impl::Missing::kNotFound);
+  auto change = begin(call, Missing::kNotFound);
   if (!change) return tl::unexpected(change.error());
-  const auto aside = impl_->take_aside(*change, file_name(name, kRecordSuffix), version);
+  const auto aside = take_aside(*change, file_name(name, kRecordSuffix), version, compare);
   if (!aside) {
     if (aside.error().code == ErrorCode::kNotFound) return not_found(name);
     return tl::unexpected(aside.error());
   }
   if (auto removed = change->running.remove(aside->name); !removed) {
-    impl_->put_back(*change, aside->name, aside->file);
+    put_back(*change, aside->name, aside->file);
     return removed;
   }
-  impl_->remove_control_with(*change, name);
+  remove_control_with(*change, name);
   return {};
 }
 

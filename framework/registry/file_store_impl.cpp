@@ -16,9 +16,20 @@ namespace rollcall {
 namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::size_t kVersionParts = 5;
+constexpr std::size_t kCtimePart = 2;
 
 bool same_file(const core::FileContent& a, const core::FileContent& b) {
   return a.stamp.device == b.stamp.device && a.stamp.inode == b.stamp.inode && a.bytes == b.bytes;
+}
+
+// A version (version_of) whose ctime counts for nothing.
+std::string without_ctime(std::string_view version) {
+  std::string rest(version);
+  if (rest.size() == kVersionParts * sizeof(std::uint64_t)) {
+    rest.erase(kCtimePart * sizeof(std::uint64_t), sizeof(std::uint64_t));
+  }
+  return rest;
 }
 
 // What may stand in a home before its first record does; also an editor's copy of it.
@@ -51,9 +62,9 @@ Status check_is_home(const core::PrivateDir& home) {
 }  // namespace
 
 std::string version_of(const core::FileStamp& stamp, std::string_view bytes) {
-  const std::uint64_t parts[] = {stamp.device, stamp.inode,
-                                 static_cast<std::uint64_t>(stamp.changed_ns), stamp.size,
-                                 std::hash<std::string_view>{}(bytes)};
+  const std::uint64_t parts[kVersionParts] = {stamp.device, stamp.inode,
+                                              static_cast<std::uint64_t>(stamp.changed_ns),
+                                              stamp.size, std::hash<std::string_view>{}(bytes)};
   std::string version(sizeof parts, '\0');
   std::memcpy(version.data(), parts, sizeof parts);
   return version;
@@ -153,7 +164,7 @@ Result<std::string> FileStore::Impl::stage(const core::PrivateDir& dir, std::str
 }
 
 Result<Aside> FileStore::Impl::take_aside(const Change& change, const std::string& file,
-                                          std::string_view version) const {
+                                          std::string_view version, Compare compare) const {
   const auto differs = [&] {
     return fail(ErrorCode::kConflict,
                 fmt::format("{} is another file by now; it was left alone",
@@ -167,7 +178,10 @@ Result<Aside> FileStore::Impl::take_aside(const Change& change, const std::strin
     }
     return differs();
   }
-  if (version_of(judged->stamp, judged->bytes) != version) return differs();
+  const std::string found = version_of(judged->stamp, judged->bytes);
+  const bool same =
+      compare == Compare::kAll ? found == version : without_ctime(found) == without_ctime(version);
+  if (!same) return differs();
   const auto random = core::random_u64();
   if (!random) return tl::unexpected(random.error());
   Aside aside{file, registry::aside_name(*random, file), std::move(*judged)};
@@ -194,13 +208,31 @@ void FileStore::Impl::put_back(const Change& change, std::string_view aside,
 
 Status FileStore::Impl::swap_in(const Change& change, const std::string& staged,
                                 const std::string& file, const core::FileContent& judged) const {
+  return swap_in(change, staged, file, [&] {
+    const auto out = change.running.read(staged, kMaxRecordBytes);
+    return out && same_file(*out, judged);
+  });
+}
+
+Status FileStore::Impl::replace_link(const Change& change, const std::string& staged,
+                                     const std::string& file) const {
+  auto placed = swap_in(change, staged, file, [&] {
+    const auto out = change.running.stat(staged);
+    return out && out->kind == core::FileKind::kSymlink;
+  });
+  if (placed || placed.error().code != ErrorCode::kUnsupported) return placed;
+  return change.running.rename_over(staged, change.running, file);
+}
+
+Status FileStore::Impl::swap_in(const Change& change, const std::string& staged,
+                                const std::string& file,
+                                const std::function<bool()>& came_out_as_expected) const {
   const core::PrivateDir& running = change.running;
   const auto ours = running.stat(staged);
   if (!ours) return tl::unexpected(ours.error());
   if (auto swapped = running.exchange(staged, file); !swapped) return swapped;
   // A foreign writer takes no lock: what came out must be what was judged.
-  const auto out = running.read(staged, kMaxRecordBytes);
-  if (out && same_file(*out, judged)) return running.remove(staged);
+  if (came_out_as_expected()) return running.remove(staged);
   step("swap back");
   const auto back = running.exchange(staged, file);
   const auto now_staged = running.stat(staged);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -74,8 +75,13 @@ class FileStore::Impl {
 
   // Takes `file` aside if it is of this version, and compares it once more: a foreign writer takes
   // no lock. Errors: kNotFound, kConflict (it stands where it stood), kIo.
+  enum class Compare : std::uint8_t { kAll, kAllButCtime };
   [[nodiscard]] Result<Aside> take_aside(const Change& change, const std::string& file,
-                                         std::string_view version) const;
+                                         std::string_view version,
+                                         Compare compare = Compare::kAll) const;
+  // remove_if() and remove_own_if().
+  [[nodiscard]] Status remove_record(std::string_view name, std::string_view version,
+                                     Compare compare, const Call& call) const;
   // Puts it back. Where another file stands there by now, that one stays, and the one that was
   // aside goes to quarantine/: nothing is lost.
   void put_back(const Change& change, std::string_view aside, std::string_view file) const;
@@ -83,6 +89,9 @@ class FileStore::Impl {
   // gone; on failure `file` is what it was or newer. Errors: kConflict, kUnsupported, kNotFound.
   [[nodiscard]] Status swap_in(const Change& change, const std::string& staged,
                                const std::string& file, const core::FileContent& judged) const;
+  // As above, for a `file` that is a symbolic link; its target is left alone.
+  [[nodiscard]] Status replace_link(const Change& change, const std::string& staged,
+                                    const std::string& file) const;
   // Puts back what a killed process had taken aside.
   void recover(const Change& change) const;
 
@@ -99,6 +108,11 @@ class FileStore::Impl {
     if (options.before_step) options.before_step(name);
   }
   [[nodiscard]] std::int64_t now_unix_ns() const { return options.clock->unix_ns(); }
+
+  // `came_out_as_expected` looks at what stands under `staged` once the names are swapped.
+  [[nodiscard]] Status swap_in(const Change& change, const std::string& staged,
+                               const std::string& file,
+                               const std::function<bool()>& came_out_as_expected) const;
 
   Options options;
   std::uint64_t owner = 0;

@@ -105,27 +105,30 @@ Result<std::vector<std::string>> FileStore::sweep_staging(
   struct Leftover {
     std::string name;
     core::FileStamp stamp;
-    ProcessIdentity writer;
+    std::optional<ProcessIdentity> writer;
   };
   std::vector<Leftover> leftovers;
   bool any_aside = false;
   const auto looked = (*running)->each([&](const core::DirEntry& entry) {
     any_aside = any_aside || registry::aside_file(entry.name).has_value();
     auto writer = registry::staging_writer(entry.name);
-    if (!writer) return true;
+    if (!writer && !registry::is_anonymous_staging(entry.name)) return true;
     const auto stamp = (*running)->stat(entry.name);
     if (stamp && impl_->now_unix_ns() - stamp->modified_ns >= kGraceNs) {
-      leftovers.push_back({std::string(entry.name), *stamp, std::move(*writer)});
+      leftovers.push_back({std::string(entry.name), *stamp, std::move(writer)});
     }
     return true;
   });
   if (!looked) return tl::unexpected(looked.error());
   // Writers are proven gone before the lock is taken: it is never held across a probe.
-  std::erase_if(leftovers, [&](const Leftover& file) { return !is_gone(file.writer); });
+  std::erase_if(leftovers,
+                [&](const Leftover& file) { return file.writer && !is_gone(*file.writer); });
   if (leftovers.empty() && !any_aside) return swept;
   auto change = impl_->begin(call, Impl::Missing::kNotFound);
   if (!change) return tl::unexpected(change.error());
   impl_->recover(*change);
+  // One that names no writer is left over for sure: under the lock nobody is about to use it. Where
+  // a file system's locks do not hold, its writer's rename finds nothing, and it writes no record.
   for (const Leftover& file : leftovers) {
     const auto now = change->running.stat(file.name);
     if (!now || now->inode != file.stamp.inode || now->changed_ns != file.stamp.changed_ns)

@@ -20,6 +20,14 @@ struct Registration::State {
 
 namespace {
 
+// The record is the guard's own: what it wrote is what it removes.
+Status remove_own(RecordStore& store, std::string_view id, std::string_view version) {
+  if (auto* const files = dynamic_cast<FileStore*>(&store)) {
+    return files->remove_own_if(id, version, {});
+  }
+  return store.remove_if(id, version, {});
+}
+
 // Whether there is nothing left that a later attempt could remove.
 bool is_settled(const Status& removed) {
   return removed || removed.error().code == ErrorCode::kConflict ||
@@ -84,7 +92,7 @@ Status Registration::release() {
   }
   auto removed = state_->files
                      ? state_->files->remove_control_if(state_->session_id, state_->version, {})
-                     : state_->store->remove_if(state_->session_id, state_->version, {});
+                     : remove_own(*state_->store, state_->session_id, state_->version);
   if (is_settled(removed)) state_.reset();
   return removed;
 }

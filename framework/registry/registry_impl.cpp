@@ -9,6 +9,8 @@ namespace rollcall {
 Result<Here> Registry::Impl::here(const Call& call) const {
   auto who = options_.probe->whoami(call);
   if (!who) return wrap("cannot read this machine's identity", who.error());
+  // Before the first write of every act, and anew after a fork.
+  if (options_.files) options_.files->set_writer(who->self);
   Here here;
   here.boot_rule = who->boot_rule;
   here.boot_id = std::move(who->self.boot_id);

@@ -26,12 +26,16 @@ Status check_record(const Record& record, const std::vector<std::string>& allow_
 // A writer that cannot read an identity writes no record.
 Status check_identity(const ProcessIdentity& identity, std::string_view token_why,
                       std::string_view boot_why) {
+  constexpr std::string_view kNoReason =
+      "the system shows nothing of it that can be trusted; see: regtool doctor";
   if (identity.start_token.empty()) {
     return fail(ErrorCode::kUnreadable,
-                fmt::format("pid {}'s start time could not be read: {}", identity.pid, token_why));
+                fmt::format("pid {}'s start time could not be read: {}", identity.pid,
+                            token_why.empty() ? kNoReason : token_why));
   }
   if (!identity.boot_id) {
-    return fail(ErrorCode::kUnreadable, fmt::format("the boot id could not be read: {}", boot_why));
+    return fail(ErrorCode::kUnreadable, fmt::format("the boot id could not be read: {}",
+                                                    boot_why.empty() ? kNoReason : boot_why));
   }
   return {};
 }
@@ -87,6 +91,9 @@ Result<std::string> why_kept(const Registry::Impl& impl, SessionView& standing, 
 Status write_record(const Registry::Impl& impl, std::string_view id, std::string_view bytes,
                     bool replace, const Call& call) {
   const auto& store = impl.options().store;
+  // Also names the writer to the store, whatever comes next.
+  const auto machine = impl.here(call);
+  if (!machine) return tl::unexpected(machine.error());
   SessionView standing;
   auto there = store->read(id, call);
   if (!there && there.error().code == ErrorCode::kNotFound) {
@@ -94,8 +101,11 @@ Status write_record(const Registry::Impl& impl, std::string_view id, std::string
   }
   if (!there) return tl::unexpected(there.error());
   standing.stored = std::move(*there);
-  const auto machine = impl.here(call);
-  if (!machine) return tl::unexpected(machine.error());
+  if (!standing.stored.problem.empty()) {
+    // Nothing that could be read; whether it is nothing at all (a link) is for the store to say.
+    auto created = store->create_if_absent(id, bytes, call);
+    if (created || created.error().code != ErrorCode::kExists) return created;
+  }
   const auto kept = why_kept(impl, standing, *machine, call);
   if (!kept) return tl::unexpected(kept.error());
   const bool is_record = standing.record.process.pid != 0;

@@ -104,6 +104,13 @@ std::optional<ProcessIdentity> staging_writer(std::string_view name) {
                          .time_namespace = present(std::move(parts[6]))};
 }
 
+bool is_anonymous_staging(std::string_view name) {
+  constexpr std::size_t kRandomDigits = 16;
+  const auto random = inside(name, kStagingPrefix);
+  return random && random->size() == kRandomDigits &&
+         random->find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 std::string aside_name(std::uint64_t random, std::string_view file) {
   return fmt::format("{}{}~{:016x}{}", kAsidePrefix, file, random, kEnding);
 }

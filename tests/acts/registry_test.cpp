@@ -19,6 +19,17 @@ using test::unreadable;
 
 constexpr std::int64_t kPid = 4242;
 
+// A store whose entry under "link" cannot be read and counts as nothing for a writer.
+class LinkStore : public MemoryStore {
+ public:
+  [[nodiscard]] Status create_if_absent(std::string_view name, std::string_view bytes,
+                                        const Call& call) override {
+    const auto row = rows.find(name);
+    if (row != rows.end() && name == "link" && !row->second.problem.empty()) rows.erase(row);
+    return MemoryStore::create_if_absent(name, bytes, call);
+  }
+};
+
 class RegistryTest : public ::testing::Test {
  protected:
   RegistryTest() { open(); }
@@ -272,6 +283,23 @@ TEST_F(RegistryRegister, LeavesAFileThatIsNoRecord) {
   EXPECT_EQ(store->rows.at("s").bytes, "torn");
 }
 
+TEST_F(RegistryRegister, ReplacesWhatTheStoreTakesForNothing) {
+  const auto links = std::make_shared<LinkStore>();
+  store = links;
+  open();
+  for (const char* id : {"link", "fifo"}) {
+    store->put(id, "");
+    store->rows.at(id).problem = "it is no regular file";
+  }
+  auto guard = registry->register_session(record("link"), {}, {});
+  EXPECT_TRUE(guard) << guard.error().message;
+  EXPECT_TRUE(store->rows.at("link").problem.empty());
+  const auto refused = registry->register_session(record("fifo"), {}, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+  EXPECT_NE(refused.error().message.find("no regular file"), std::string::npos);
+}
+
 TEST_F(RegistryRegister, WritesNoRecordWithoutAnIdentity) {
   auto mine = record("s");
   mine.process = {};
@@ -286,6 +314,20 @@ TEST_F(RegistryRegister, WritesNoRecordWithoutAnIdentity) {
   guard = registry->register_session(mine, {}, {});
   ASSERT_FALSE(guard);
   EXPECT_TRUE(store->rows.empty());
+}
+
+TEST_F(RegistryRegister, AlwaysSaysWhyAnIdentityIsMissing) {
+  auto mine = record("s");
+  mine.process = {};
+  probe->me.self.start_token.clear();
+  EXPECT_EQ(registry->register_session(mine, {}, {}).error().message.find("read: the system"),
+            std::string("no record was written: pid 100's start time could not be ").size());
+  probe->me.self.start_token = "1000";
+  probe->me.self.boot_id.reset();
+  const auto guard = registry->register_session(mine, {}, {});
+  ASSERT_FALSE(guard);
+  EXPECT_NE(guard.error().message.find("the boot id could not be read: the system"),
+            std::string::npos);
 }
 
 TEST_F(RegistryRegister, RefusesADoorElsewhereAndATokenThatCouldInjectAHeader) {

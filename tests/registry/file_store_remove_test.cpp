@@ -144,6 +144,31 @@ TEST(FileStoreArchive, KeepsACopyWithoutTokensAndTheEvidence) {
   EXPECT_EQ(gone->at(0).record.unknown_json, R"({"x":{"y":1}})");
 }
 
+TEST(FileStoreArchive, KeepsNoSecretAtAnyDepthOrInTheUrl) {
+  const Home home;
+  std::string bytes = record_bytes("a");
+  const std::string url = R"("127.0.0.1:4242")";
+  bytes.replace(bytes.find(url), url.size(), R"("http://me:s3cr3t@127.0.0.1:4242/?key=s3cr3t")");
+  bytes.replace(bytes.rfind('}'), 1,
+                R"(,"door":{"kind":"x","nested":{"token":"s3cr3t","kept":1}},)"
+                R"("metadata":{"authorization":"s3cr3t","apikey":"s3cr3t","passwd":"s3cr3t",)"
+                R"("credentials":"s3cr3t","owner":"me","x":{"y":{"password":"s3cr3t","kept":2}}},)"
+                R"("other":[{"secret":{"deep":["s3cr3t"]},"kept":[3]},"four"]})");
+  home.plant("a.json", bytes);
+  const auto store = home.open();
+  const auto judged = store->read("a", {}).value();
+  const auto record = parse_record(judged.bytes, "a");
+  ASSERT_TRUE(record) << record.error().text;
+  ASSERT_TRUE(store->archive_gone(judged, *record, {}, {}));
+  const std::string kept = slurp(home.path() / "gone/a.json");
+  EXPECT_EQ(kept.find("s3cr3t"), std::string::npos) << kept;
+  for (const char* part : {R"("kept":1)", R"("kept":2)", R"([{"kept":[3]},"four"])",
+                           "127.0.0.1:4242", R"("owner":"me")"}) {
+    EXPECT_NE(kept.find(part), std::string::npos) << part << " in " << kept;
+  }
+  EXPECT_TRUE(store->undo_gone("a", {}));
+}
+
 TEST(FileStoreArchive, LeavesTheSuccessorOfAGoneRecord) {
   const Home home;
   home.plant("a.json", record_bytes("a"));
@@ -293,14 +318,40 @@ TEST(FileStoreQuarantine, IsBoundedInAgeAndNumber) {
   EXPECT_TRUE(fs::exists(moved[4]));
 }
 
+TEST(FileStoreStaging, SweepsOldFilesThatNameNoWriter) {
+  const Home home;
+  const std::string anonymous = registry::staging_name(3, std::nullopt);
+  const std::vector<std::string> kept = {".w~123.tmp", ".w~00000000000000zz.tmp",
+                                         ".w~0000000000000003.json"};
+  for (const auto& name : kept) home.plant(name, "{");
+  home.plant(anonymous, "{");
+  const auto store = home.open();
+  const auto is_gone = [](const ProcessIdentity&) { return true; };
+  EXPECT_TRUE(store->sweep_staging(is_gone, {})->empty());  // too young
+  home.clock->shift_ns = 2 * kMinute;
+  EXPECT_EQ(*store->sweep_staging(is_gone, {}), std::vector<std::string>{anonymous});
+  EXPECT_EQ(names_in(home.running()).size(), kept.size());
+}
+
+TEST(FileStoreStaging, SweepsNoFileOfAChangeThatIsGoingOn) {
+  const Home home;
+  const auto sweeper = home.open([](FileStore::Options& o) { o.lock_timeout_ms = 0; });
+  const auto store = open_with(home, "rename", [&] {
+    home.clock->shift_ns = 2 * kMinute;  // a slow writer: its file is old, and its lock is held
+    const auto swept = sweeper->sweep_staging([](const ProcessIdentity&) { return true; }, {});
+    ASSERT_FALSE(swept);
+    EXPECT_EQ(swept.error().code, ErrorCode::kTimeout);
+  });
+  EXPECT_TRUE(store->create_if_absent("a", record_bytes("a"), {}));
+}
+
 TEST(FileStoreStaging, SweepsOldFilesOfWritersProvenGoneOnly) {
   const Home home;
   const ProcessIdentity gone{.pid = 11, .start_token = "1", .boot_id = "b"};
   const ProcessIdentity alive{.pid = 12, .start_token = "2", .boot_id = "b"};
   const std::string of_gone = registry::staging_name(1, gone);
   const std::string of_alive = registry::staging_name(2, alive);
-  const std::vector<std::string> kept = {".s.1234.tmp", registry::staging_name(3, std::nullopt),
-                                         of_alive, "s.json.tmp", "s.json~"};
+  const std::vector<std::string> kept = {".s.1234.tmp", of_alive, "s.json.tmp", "s.json~"};
   for (const auto& name : kept) home.plant(name, "{");
   home.plant(of_gone, "{");
   const auto store = home.open();

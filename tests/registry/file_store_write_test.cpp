@@ -62,21 +62,49 @@ TEST(FileStoreCreate, RefusesIdsThatDifferInCaseOnly) {
   EXPECT_TRUE(store->create_if_absent("s2", record_bytes("s2"), {}));
 }
 
-TEST(FileStoreCreate, NeitherFollowsNorReplacesALinkInItsPlace) {
+TEST(FileStoreCreate, ReplacesALinkInItsPlaceAndLeavesItsTarget) {
   const Home home;
   const auto victim = home.dir().write("victim", "untouched");
   home.plant("x.json", record_bytes("x"));
   fs::create_symlink(victim, home.record("s"));
   const auto store = home.open();
-  EXPECT_EQ(store->create_if_absent("s", record_bytes("s"), {}).error().code, ErrorCode::kExists);
   EXPECT_EQ(store->replace_if("s", "", record_bytes("s"), {}).error().code, ErrorCode::kConflict);
+  EXPECT_TRUE(store->create_if_absent("s", record_bytes("s"), {}));
+  EXPECT_EQ(slurp(home.record("s")), record_bytes("s"));
+  EXPECT_FALSE(fs::is_symlink(home.record("s")));
   EXPECT_EQ(slurp(victim), "untouched");
+  EXPECT_EQ(names_in(home.running()), (std::vector<std::string>{"s.json", "x.json"}));
   EXPECT_TRUE(store->write_control("x", "t0ken", true, {}));
   fs::remove(home.running() / "x.control");
   fs::create_symlink(victim, home.running() / "x.control");
   EXPECT_TRUE(store->write_control("x", "t0ken", true, {}));
   EXPECT_EQ(slurp(victim), "untouched");
   EXPECT_FALSE(fs::is_symlink(home.running() / "x.control"));
+}
+
+TEST(FileStoreCreate, KeepsAForeignWritersRecordThatTookTheLinksPlace) {
+  const Home home;
+  home.plant("x.json", record_bytes("x"));
+  fs::create_symlink("nowhere", home.record("s"));
+  const auto store = home.open([&](FileStore::Options& o) {
+    o.before_step = [&](std::string_view step) {
+      if (step == "rename") home.plant_over("s.json", record_bytes("s", "foreign"));
+    };
+  });
+  EXPECT_EQ(store->create_if_absent("s", record_bytes("s"), {}).error().code, ErrorCode::kExists);
+  EXPECT_EQ(slurp(home.record("s")), record_bytes("s", "foreign"));
+  EXPECT_EQ(names_in(home.running()), (std::vector<std::string>{"s.json", "x.json"}));
+}
+
+TEST(FileStoreCreate, ReplacesNoOtherOddFile) {
+  const Home home;
+  home.plant("x.json", record_bytes("x"));
+  ASSERT_EQ(::mkfifo(home.record("f").c_str(), 0600), 0);
+  fs::create_directory(home.record("d"));
+  const auto store = home.open();
+  EXPECT_EQ(store->create_if_absent("f", record_bytes("f"), {}).error().code, ErrorCode::kExists);
+  EXPECT_EQ(store->create_if_absent("d", record_bytes("d"), {}).error().code, ErrorCode::kExists);
+  EXPECT_EQ(names_in(home.running()).size(), 3U);
 }
 
 TEST(FileStoreCreate, RefusesARecordThatNoReaderWouldOpen) {

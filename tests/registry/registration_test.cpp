@@ -6,6 +6,7 @@
 #include <sys/file.h>
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -45,6 +46,27 @@ TEST(Registration, ReleasesOnceAndSaysSo) {
   EXPECT_FALSE(registration.active());
   EXPECT_FALSE(registration.release());
   EXPECT_TRUE(registration.session_id().empty());
+}
+
+TEST(Registration, RemovesItsRecordAlsoWhereALinkWasMadeToIt) {
+  const Home home;
+  Registration registration = guard(home, "a");
+  const std::string version = home.open()->read("a", {})->version;
+  const auto copy = home.dir().path() / "backup";
+  fs::create_hard_link(home.record("a"), copy);
+  // Whoever judged it before it changed has to judge it anew.
+  EXPECT_EQ(home.open()->remove_if("a", version, {}).error().code, ErrorCode::kConflict);
+  EXPECT_TRUE(registration.release());
+  EXPECT_FALSE(fs::exists(home.record("a")));
+  EXPECT_EQ(slurp(copy), record_bytes("a"));
+}
+
+TEST(Registration, LeavesARecordThatWasRewrittenInPlace) {
+  const Home home;
+  Registration registration = guard(home, "a");
+  std::ofstream(home.record("a")) << record_bytes("a", "wOrker");  // as long as it was
+  EXPECT_EQ(registration.release().error().code, ErrorCode::kConflict);
+  EXPECT_EQ(slurp(home.record("a")), record_bytes("a", "wOrker"));
 }
 
 TEST(Registration, MovesItsChargeAlong) {

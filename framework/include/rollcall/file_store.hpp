@@ -73,6 +73,11 @@ class ROLLCALL_API FileStore final : public RecordStore {
   [[nodiscard]] Status remove_if(std::string_view name, std::string_view version,
                                  const Call& call) override;
 
+  // As remove_if, by who wrote the record itself: what changes the ctime alone (a hard link, as
+  // backups make) leaves it his. Inode and bytes must still be those of `version`.
+  [[nodiscard]] Status remove_own_if(std::string_view name, std::string_view version,
+                                     const Call& call);
+
   // Compare-and-delete of a record that was judged Gone: a copy without its tokens goes to gone/
   // with the evidence, its control token goes with it, entries past gone_days are dropped.
   // Errors: kConflict (it is another record now), kNotFound, kTimeout (the lock), kIo.
@@ -87,7 +92,8 @@ class ROLLCALL_API FileStore final : public RecordStore {
   [[nodiscard]] Result<QuarantineReport> quarantine(const StoredRecord& judged,
                                                     const RecordError& problem, const Call& call);
 
-  // Leftover staging files older than a minute whose writer `is_gone` proves gone. Returns names.
+  // Leftover staging files older than a minute: those whose writer `is_gone` proves gone, and those
+  // that name no writer, since who writes one holds the lock that this takes. Returns names.
   [[nodiscard]] Result<std::vector<std::string>> sweep_staging(
       const std::function<bool(const ProcessIdentity& writer)>& is_gone, const Call& call);
 
@@ -105,8 +111,9 @@ class ROLLCALL_API FileStore final : public RecordStore {
   // The absolute path of a session's control file. Errors: kInvalid (the id).
   [[nodiscard]] Result<std::string> control_path(std::string_view session_id) const;
 
-  // What staging files are named by, so that a later sweep can prove their writer gone. Without
-  // it they are never swept. Set once, before writing.
+  // What staging files are named by, so that a later sweep can prove their writer gone. Registry
+  // does it before every act; for a store without one, before writing and anew after a fork.
+  // Threads: any.
   void set_writer(const ProcessIdentity& self);
 
  private:
