@@ -197,7 +197,7 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   void find() {
-    wanted_ = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
+    wanted_ = alone_ = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
     fd_ = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   }
   // If it is to have it, and it is ours to give.
@@ -216,6 +216,8 @@ class Terminal {
     handed_ = false;
     return true;
   }
+  // Whether it was handed over although others of our group may need it.
+  [[nodiscard]] bool is_lent() const { return handed_ && !alone_; }
   [[nodiscard]] int fd() const { return fd_; }
 
  private:
@@ -230,6 +232,7 @@ class Terminal {
 
   int fd_ = -1;
   bool wanted_ = false;
+  bool alone_ = false;
   bool handed_ = false;
 };
 
@@ -457,6 +460,14 @@ End GatedChild::State::end_of(int how) {
 }
 
 void GatedChild::State::pass_on(int signal) {
+  if (signal == SIGTTOU && terminal.is_lent()) {
+    // The command may wait for the very one that was stopped as it wrote (stty tostop): the next
+    // in the pipeline.
+    terminal.take_back(pid);
+    kill(0, SIGCONT);
+    (void)discard_pending(SIGCONT);  // our own: it would hand the terminal over again
+    return;
+  }
   if (signal == SIGTTIN || signal == SIGTTOU) others_stopped = true;
   if (is_our_own(signal)) return;
   if (signal == SIGCONT) {

@@ -520,6 +520,14 @@ TEST_F(OnATerminal, LendsTheTerminalToWhoMayNotWriteToItFromTheBackground) {
   EXPECT_NE(seen_.find("err"), std::string::npos) << seen_;
 }
 
+TEST_F(OnATerminal, LetsTheRestOfThePipelineWriteToTheTerminal) {
+  // More than a pipe holds: the command waits for cat, which may not write in the background.
+  open("set -m; stty tostop; " + program() +
+       " run --no-door -- sh -c 'echo err >&2; yes | head -n 50000; echo err >&2' | cat; "
+       "echo code $?");
+  EXPECT_TRUE(see("code 0")) << seen_.size();
+}
+
 TEST_F(OnATerminal, LendsTheTerminalToOneAfterTheOther) {
   open("r() { " + program() +
        " run --no-door -- sh -c 'read z </dev/tty; echo $0 got $z' $1; }; echo up; r a & r b & "
