@@ -172,7 +172,7 @@ class Grouper {
       return nullptr;
     }
     auto prober = context_.doors ? context_.doors(kind)
-                                 : fail(ErrorCode::kNotFound, "no door plugins are at hand");
+                                 : fail(ErrorCode::kUnsupported, "no door plugins are at hand");
     if (prober && *prober != nullptr) {
       groups_.push_back(Group{std::move(*prober), {}, {}, {}});
       known_.push_back({kind, groups_.size() - 1, {}});

@@ -9,6 +9,8 @@
 #include "plugin/instance.hpp"
 #include "plugin/load.hpp"
 #include "plugin/proxies.hpp"
+#include "plugin/search_path.hpp"
+#include "plugin/trust.hpp"
 
 namespace rollcall {
 namespace {
@@ -31,6 +33,23 @@ bool is_usable(const Entry& entry) {
   const PluginState state = entry.candidate.info.state;
   return state == PluginState::kAvailable || state == PluginState::kLoaded ||
          state == PluginState::kUnresponsive;
+}
+
+// The error of a plugin that should be there and cannot be used, whatever stopped it.
+Error unavailable(Error error) {
+  if (error.code != ErrorCode::kIncompatible && error.code != ErrorCode::kTimeout) {
+    error.code = ErrorCode::kUnsupported;
+  }
+  return error;
+}
+
+// An instance, or why there is none: what a plugin's create did not find is no session either.
+template <class T>
+Result<T> made(Result<T> instance) {
+  if (!instance && instance.error().code == ErrorCode::kNotFound) {
+    instance.error().code = ErrorCode::kUnsupported;
+  }
+  return instance;
 }
 
 // A table that was handed over has no manifest: what it offers is asked of it, and its door is of
@@ -96,6 +115,10 @@ class Host::Impl {
       if (table != nullptr) entries_.push_back(take_table(table, load_));
     }
     const loader::Surroundings around = loader::read_surroundings();
+    if (options_.use_builtin_dir) {
+      places_ = loader::builtin_places(around);
+      program_fault_ = around.program_fault;
+    }
     const loader::CatalogOptions catalog = {
         .plugin_files = options_.plugin_files,
         .folders = loader::search_folders(around, options_.plugin_dirs, options_.use_environment,
@@ -116,41 +139,42 @@ class Host::Impl {
     }
   }
 
+  // Errors: kIncompatible, kTimeout, kUnsupported. Never kNotFound: what is missing is a part of
+  // Rollcall, and a caller must not take that for a session that is gone.
   Result<PluginContext> platform() {
     const std::lock_guard lock(mutex_);
-    std::string refusals;
     for (Entry& entry : entries_) {
       const PluginInfo& info = entry.candidate.info;
       if (!info.builtin || !holds(info.interfaces, ROLLCALL_PROCESS_PROBE_ID)) continue;
-      if (!is_usable(entry)) {
-        refusals += fmt::format("; {} was {}: {}", info.file, to_text(info.state), info.reason);
-        continue;
-      }
+      if (!is_usable(entry)) continue;
       auto context = load(entry);
-      if (!context) return wrap("the platform's backend cannot be used", context.error());
+      if (!context) {
+        return wrap("the platform's backend cannot be used", unavailable(context.error()));
+      }
       return context;
     }
-    return fail(ErrorCode::kNotFound,
-                fmt::format("no backend for {} was found beside librollcall, in the program's "
-                            "../lib/rollcall/plugins or in the installed folder{}; `regtool "
-                            "plugins` lists what was found",
-                            loader::this_platform(), refusals));
+    return fail(ErrorCode::kUnsupported, no_backend());
   }
 
+  // Errors: as platform().
   Result<PluginContext> by_id(std::string_view id) {
     const std::lock_guard lock(mutex_);
     const Entry* refused = nullptr;
     for (Entry& entry : entries_) {
       if (entry.candidate.info.id != id) continue;
-      if (is_usable(entry)) return load(entry);
+      if (is_usable(entry)) {
+        auto context = load(entry);
+        if (!context) return tl::unexpected<Error>(unavailable(context.error()));
+        return context;
+      }
       if (refused == nullptr) refused = &entry;
     }
     if (refused != nullptr) {
-      return fail(ErrorCode::kRefused,
+      return fail(ErrorCode::kUnsupported,
                   fmt::format("plugin {} ({}) was refused: {}", id, refused->candidate.info.file,
                               refused->candidate.info.reason));
     }
-    return fail(ErrorCode::kNotFound,
+    return fail(ErrorCode::kUnsupported,
                 fmt::format("there is no plugin {}; `regtool plugins` lists what was found", id));
   }
 
@@ -169,7 +193,8 @@ class Host::Impl {
       }
     }
     if (!context) {
-      return fail(ErrorCode::kNotFound, fmt::format("no plugin offers the kind of door {}", kind));
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("no plugin offers the kind of door {}", kind));
     }
     if (!*context) return tl::unexpected<Error>((*context).error());
     return loader::make_door_prober(**context, options_.door_settings, may_have_token);
@@ -206,6 +231,31 @@ class Host::Impl {
     return PluginContext{.code = entry.code, .clock = clock_};
   }
 
+  // What was looked for, where, and what stood there and was refused.
+  [[nodiscard]] std::string no_backend() const {
+    std::string text =
+        fmt::format("no backend for {} can be used (a plugin of Rollcall's own that offers {}); ",
+                    loader::this_platform(), ROLLCALL_PROCESS_PROBE_ID);
+    text += places_.empty() ? "no folder was looked in" : "looked in";
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const bool there = !loader::canonical_folder(places_[i]).empty();
+      text +=
+          fmt::format("{}{}{}", i == 0 ? " " : ", ", places_[i], there ? "" : " (no such folder)");
+    }
+    if (!program_fault_.empty()) text += "; " + program_fault_;
+    std::vector<std::string_view> told;  // one fault of a folder refuses all that is in it
+    for (const Entry& entry : entries_) {
+      const PluginInfo& info = entry.candidate.info;
+      const bool may_be_it = info.interfaces.empty() ||
+                             (info.builtin && holds(info.interfaces, ROLLCALL_PROCESS_PROBE_ID));
+      if (is_usable(entry) || !may_be_it) continue;
+      if (std::find(told.begin(), told.end(), info.reason) != told.end()) continue;
+      told.push_back(info.reason);
+      text += fmt::format("; {} was {}: {}", info.file, to_text(info.state), info.reason);
+    }
+    return text + "; `regtool plugins` lists what was found";
+  }
+
   static void note_health(Entry& entry) {
     if (entry.code == nullptr || !entry.code->health().lost()) return;
     entry.candidate.info.state = PluginState::kUnresponsive;
@@ -226,6 +276,8 @@ class Host::Impl {
   Options options_;
   loader::DeadlineClock clock_;
   loader::LoadOptions load_;
+  std::vector<std::string> places_;  // where Rollcall's own plugins were looked for
+  std::string program_fault_;
   std::mutex mutex_;
   std::vector<Entry> entries_;
 };
@@ -242,27 +294,27 @@ Result<std::unique_ptr<Host>> Host::open(Options options) {
 Result<std::shared_ptr<ProcessProbe>> Host::platform_probe() {
   auto context = impl_->platform();
   if (!context) return tl::unexpected<Error>(std::move(context.error()));
-  return loader::make_probe(*context, impl_->options().backend_settings, true);
+  return made(loader::make_probe(*context, impl_->options().backend_settings, true));
 }
 
 Result<std::shared_ptr<ProcessControl>> Host::platform_control() {
   auto context = impl_->platform();
   if (!context) return tl::unexpected<Error>(std::move(context.error()));
-  return loader::make_control(*context, impl_->options().backend_settings);
+  return made(loader::make_control(*context, impl_->options().backend_settings));
 }
 
 Result<std::shared_ptr<ProcessProbe>> Host::probe(std::string_view plugin_id,
                                                   const Settings& settings) {
   auto context = impl_->by_id(plugin_id);
   if (!context) return tl::unexpected<Error>(std::move(context.error()));
-  return loader::make_probe(*context, settings, context->code->builtin());
+  return made(loader::make_probe(*context, settings, context->code->builtin()));
 }
 
 Result<std::shared_ptr<RecordStore>> Host::record_store(std::string_view plugin_id,
                                                         const Settings& settings) {
   auto context = impl_->by_id(plugin_id);
   if (!context) return tl::unexpected<Error>(std::move(context.error()));
-  return loader::make_store(*context, settings);
+  return made(loader::make_store(*context, settings));
 }
 
 Result<std::shared_ptr<DoorProber>> Host::door_prober(std::string_view kind) {

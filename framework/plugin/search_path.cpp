@@ -25,7 +25,7 @@ std::vector<std::string> split_list(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> builtin_folders(const Surroundings& around) {
+std::vector<std::string> builtin_places(const Surroundings& around) {
   std::vector<std::string> candidates;
   if (!around.library_folder.empty()) {
     candidates.push_back(around.library_folder + "/rollcall/plugins");
@@ -33,10 +33,14 @@ std::vector<std::string> builtin_folders(const Surroundings& around) {
   if (!around.program_folder.empty()) {
     candidates.push_back(around.program_folder + "/../lib/rollcall/plugins");
   }
-  candidates.push_back(around.installed_folder);
+  if (!around.installed_folder.empty()) candidates.push_back(around.installed_folder);
+  return candidates;
+}
+
+std::vector<std::string> builtin_folders(const Surroundings& around) {
   std::vector<std::string> folders;
-  for (const std::string& candidate : candidates) {
-    std::string canonical = candidate.empty() ? std::string() : canonical_folder(candidate);
+  for (const std::string& candidate : builtin_places(around)) {
+    std::string canonical = canonical_folder(candidate);
     if (canonical.empty()) continue;
     if (std::find(folders.begin(), folders.end(), canonical) == folders.end()) {
       folders.push_back(std::move(canonical));

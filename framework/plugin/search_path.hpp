@@ -17,6 +17,7 @@ struct Surroundings {
   std::string environment_path;  // ROLLCALL_PLUGIN_PATH, through secure_getenv; empty: unset
   std::string library_folder;    // of librollcall, or of the program that holds it; may be empty
   std::string program_folder;    // may be empty
+  std::string program_fault;     // why the program's folder could not be told; empty: it could
   std::string installed_folder;  // compiled in
 };
 [[nodiscard]] Surroundings read_surroundings();
@@ -26,6 +27,9 @@ struct Surroundings {
 [[nodiscard]] std::vector<SearchFolder> search_folders(const Surroundings& around,
                                                        const std::vector<std::string>& configured,
                                                        bool use_environment, bool use_builtin);
+
+// Where Rollcall's own plugins may stand, in order, whether there is such a folder or not.
+[[nodiscard]] std::vector<std::string> builtin_places(const Surroundings& around);
 
 // Rollcall's own folders, canonical, those that are there. A folder that is one of these is
 // Rollcall's own however it was named.

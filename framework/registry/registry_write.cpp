@@ -113,6 +113,12 @@ Status write_record(const Registry::Impl& impl, std::string_view id, std::string
   return store->replace_if(id, standing.stored.version, bytes, call);
 }
 
+// A probe that failed says nothing of the process: kNotFound would say that nobody holds the pid.
+Error not_read(Error error) {
+  if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kUnreadable;
+  return error;
+}
+
 }  // namespace
 
 Result<ProcessIdentity> Registry::identify(std::int64_t pid, const Call& call) {
@@ -120,14 +126,14 @@ Result<ProcessIdentity> Registry::identify(std::int64_t pid, const Call& call) {
     return fail(ErrorCode::kInvalid, fmt::format("{} is no process id", pid));
   }
   auto who = impl_->options().probe->whoami(call);
-  if (!who) return wrap("cannot read this machine's identity", who.error());
+  if (!who) return wrap("cannot read this machine's identity", not_read(who.error()));
   ProcessIdentity identity = std::move(who->self);
   std::string token_why = std::move(who->start_token_why);
   if (pid != identity.pid) {
     Observation read;
     const Ask ask{pid, kWantStartToken | kWantExactId};
     if (auto status = impl_->options().probe->observe({&ask, 1}, {&read, 1}, call); !status) {
-      return wrap(fmt::format("cannot read pid {}", pid), status.error());
+      return wrap(fmt::format("cannot read pid {}", pid), not_read(status.error()));
     }
     if (read.presence == Presence::kAbsent || read.presence == Presence::kExited) {
       return fail(ErrorCode::kNotFound,

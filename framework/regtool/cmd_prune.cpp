@@ -48,7 +48,7 @@ Outcome<int> undo(Context& context, const SessionName& name) {
   const auto id = resolve_session_name(name, candidates);
   if (!id) return tl::unexpected(id.error());
   if (auto undone = (*files)->undo_gone(*id, {}); !undone) {
-    return failure_of(undone.error(), *id);
+    return tl::unexpected(to_session_failure(undone.error(), *id));
   }
   Output& out = context.out();
   if (out.json()) {

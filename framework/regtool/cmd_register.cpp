@@ -23,7 +23,7 @@ Outcome<ProcessIdentity> identity_of(Registry& registry, const RegisterCommand& 
   if (!identity) {
     Failure failure = to_failure(identity.error(), object);
     failure.exit_code = kExitRefused;
-    if (failure.code == "session_not_found") failure.code = "no_process";
+    if (identity.error().code == ErrorCode::kNotFound) failure.code = "no_process";
     failure.text = "nothing was recorded: " + failure.text;
     return tl::unexpected(std::move(failure));
   }
@@ -155,7 +155,7 @@ Outcome<int> run_forget(Context& context, const ForgetCommand& command) {
   const auto id = context.resolve(command.session, true);
   if (!id) return tl::unexpected(id.error());
   const auto forgotten = (*registry)->forget(*id, command.force, {});
-  if (!forgotten) return failure_of(forgotten.error(), *id);
+  if (!forgotten) return tl::unexpected(context.session_failure(forgotten.error(), *id));
   Output& out = context.out();
   if (out.json()) {
     JsonWriter json;

@@ -85,7 +85,7 @@ Outcome<int> run_stop(Context& context, const StopCommand& command) {
   options.total_ms = command.total_ms.value_or(context.config().stop_total_ms);
   const Progress progress(context.out(), "waiting for the end");
   const auto report = target->registry->stop(target->id, options, {});
-  if (!report) return failure_of(report.error(), target->id);
+  if (!report) return tl::unexpected(context.session_failure(report.error(), target->id));
   return tell(context.out(), *report, "rollcall.stop/1");
 }
 
@@ -95,7 +95,7 @@ Outcome<int> run_kill(Context& context, const KillCommand& command) {
   const std::int64_t await_ms = command.total_ms.value_or(context.config().stop_total_ms);
   const Progress progress(context.out(), "waiting for the end");
   const auto report = target->registry->kill(target->id, command.signal, await_ms, {});
-  if (!report) return failure_of(report.error(), target->id);
+  if (!report) return tl::unexpected(context.session_failure(report.error(), target->id));
   return tell(context.out(), *report, "rollcall.kill/1");
 }
 
@@ -111,7 +111,7 @@ Outcome<int> run_wait(Context& context, const WaitCommand& command) {
     const Progress progress(context.out(), "waiting for the end");
     return (*registry)->wait(*id, call);
   }();
-  if (!report) return failure_of(report.error(), *id);
+  if (!report) return tl::unexpected(context.session_failure(report.error(), *id));
   constexpr std::string_view kWords[] = {"unknown", "ended", "still_there"};
   constexpr int kCodes[] = {kExitUnreachable, kExitYes, kExitNo};
   const auto index = static_cast<std::size_t>(report->result);

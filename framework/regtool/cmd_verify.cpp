@@ -155,7 +155,7 @@ Outcome<Verified> verify_named(Context& context, const SessionName& name,
   if (!id) return tl::unexpected(id.error());
   const Progress progress(context.out(), "asking the session");
   auto view = (*registry)->verify(*id, !context.is_foreign(), {});
-  if (!view) return failure_of(view.error(), *id);
+  if (!view) return tl::unexpected(context.session_failure(view.error(), *id));
   auto here = (*registry)->here({});
   if (!here) return failure_of(here.error());
   return Verified{std::move(*view), std::move(*here)};

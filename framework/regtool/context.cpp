@@ -102,7 +102,7 @@ Outcome<Host*> Context::host() {
   options.clock = clock_;
   options.log = [this](int level, std::string_view line) { output_.log(level, line); };
   auto host = Host::open(std::move(options));
-  if (!host) return failure_of(host.error());
+  if (!host) return tl::unexpected(to_capability_failure(host.error()));
   host_ = std::move(*host);
   return host_.get();
 }
@@ -111,7 +111,7 @@ Outcome<std::shared_ptr<ProcessProbe>> Context::probe() {
   const auto host = this->host();
   if (!host) return tl::unexpected(host.error());
   auto probe = (*host)->platform_probe();
-  if (!probe) return failure_of(probe.error());
+  if (!probe) return tl::unexpected(to_capability_failure(probe.error()));
   return *probe;
 }
 
@@ -149,7 +149,11 @@ Outcome<Registry*> Context::registry(std::optional<std::int64_t> door_timeout_ns
   }
   if (!config_.second_opinion.empty()) {
     auto second = (*host)->probe(config_.second_opinion);
-    if (!second) return failure_of(second.error(), config_.second_opinion);
+    if (!second) {
+      Error error = second.error();
+      error.message = "the configuration's plugins.second_opinion cannot be had: " + error.message;
+      return tl::unexpected(to_capability_failure(error, config_.second_opinion));
+    }
     options.second_opinion = std::move(*second);
   }
   options.doors = [plugins = *host](std::string_view kind) { return plugins->door_prober(kind); };
@@ -163,6 +167,19 @@ Outcome<Registry*> Context::registry(std::optional<std::int64_t> door_timeout_ns
   if (!registry) return failure_of(registry.error());
   registry_ = std::move(*registry);
   return registry_.get();
+}
+
+Failure Context::session_failure(const Error& error, const std::string& id) {
+  if (error.code == ErrorCode::kNotFound) {
+    const auto files = this->files();
+    if (files) {
+      const auto stored = (*files)->read(id, {});
+      if (!stored && stored.error().code == ErrorCode::kNotFound) {
+        return to_session_failure(error, id);
+      }
+    }
+  }
+  return to_failure(error, id);
 }
 
 Outcome<NameCandidates> Context::candidates() {

@@ -42,6 +42,10 @@ class Context {
   // The full id of the session that was named. `acting`: a row of ps is refused, since rows shift.
   [[nodiscard]] Outcome<std::string> resolve(const SessionName& name, bool acting);
 
+  // A failed act on the session `id`, which was found before. session_not_found only if the records
+  // say, asked again, that it is gone: what the error did not find may be something else.
+  [[nodiscard]] Failure session_failure(const Error& error, const std::string& id);
+
   // Refused where the sessions are another user's.
   [[nodiscard]] Outcome<void> may_change() const;
 

@@ -16,7 +16,7 @@ constexpr Row kRows[] = {
     {ErrorCode::kUnsupported, kExitIo, "capability_unavailable"},
     {ErrorCode::kTimeout, kExitIo, "timeout"},
     {ErrorCode::kCancelled, kExitIo, "cancelled"},
-    {ErrorCode::kNotFound, kExitNo, "session_not_found"},
+    {ErrorCode::kNotFound, kExitIo, "io"},
     {ErrorCode::kExists, kExitRefused, "already_registered"},
     {ErrorCode::kConflict, kExitRefused, "conflict"},
     {ErrorCode::kCorrupt, kExitIo, "unreadable"},
@@ -37,6 +37,20 @@ Failure to_failure(const Error& error, std::string object) {
     }
   }
   return {kExitIo, "internal", error.message, std::move(object)};
+}
+
+Failure to_session_failure(const Error& error, std::string id) {
+  if (error.code != ErrorCode::kNotFound) return to_failure(error, std::move(id));
+  return {kExitNo, "session_not_found", error.message, std::move(id)};
+}
+
+Failure to_capability_failure(const Error& error, std::string object) {
+  Failure failure = to_failure(error, std::move(object));
+  if (error.code == ErrorCode::kNotFound || failure.exit_code != kExitIo) {
+    failure.exit_code = kExitIo;
+    failure.code = "capability_unavailable";
+  }
+  return failure;
 }
 
 }  // namespace rollcall::regtool

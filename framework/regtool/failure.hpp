@@ -40,11 +40,16 @@ using Outcome = tl::expected<T, Failure>;
       Failure{kExitRefused, "refused", std::move(text), std::move(object)});
 }
 
-// The library's error as a command's failure; pure.
+// The library's error as a command's failure; pure. Never session_not_found: what was not found may
+// be a plugin, a file or a user, and a script takes exit 1 for "the session is gone".
 [[nodiscard]] Failure to_failure(const Error& error, std::string object = {});
 [[nodiscard]] inline tl::unexpected<Failure> failure_of(const Error& error,
                                                         std::string object = {}) {
   return tl::unexpected<Failure>(to_failure(error, std::move(object)));
 }
+// Of a look-up in the records, where kNotFound can mean the session `id` and nothing else; pure.
+[[nodiscard]] Failure to_session_failure(const Error& error, std::string id);
+// Of a backend or plugin that cannot be had: exit 5 whatever the code; pure.
+[[nodiscard]] Failure to_capability_failure(const Error& error, std::string object = {});
 
 }  // namespace rollcall::regtool

@@ -519,7 +519,7 @@ TEST(Door, OfAnUnknownKindHasNoPlugin) {
   const auto host = host_with(kOddDoor);
   const auto prober = host->door_prober("even");
   ASSERT_FALSE(prober);
-  EXPECT_EQ(prober.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(prober.error().code, ErrorCode::kUnsupported);
 }
 
 // One door at a time, by the adapter's threads.

@@ -135,6 +135,45 @@ TEST(Search, SaysThatAConfiguredFolderIsMissing) {
   EXPECT_THAT(infos.front().reason, HasSubstr("cannot find the folder /nonexistent/rollcall"));
 }
 
+TEST(SearchPath, NamesThePlacesThatAreNotThereToo) {
+  const loader::Surroundings around = {.library_folder = "/nonexistent/lib",
+                                       .program_folder = "/nonexistent/bin",
+                                       .installed_folder = "/nonexistent/plugins"};
+  EXPECT_THAT(loader::builtin_places(around),
+              ElementsAre("/nonexistent/lib/rollcall/plugins",
+                          "/nonexistent/bin/../lib/rollcall/plugins", "/nonexistent/plugins"));
+  EXPECT_THAT(loader::builtin_folders(around), IsEmpty());
+}
+
+TEST(Host, DoesNotCallAMissingBackendNotFound) {
+  const auto host = open_host(quiet_options());
+  const auto probe = host->platform_probe();
+  ASSERT_FALSE(probe);
+  EXPECT_EQ(probe.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(probe.error().message, HasSubstr("no folder was looked in"));
+  const auto control = host->platform_control();
+  ASSERT_FALSE(control);
+  EXPECT_EQ(control.error().code, ErrorCode::kUnsupported);
+}
+
+TEST(Host, DoesNotCallAMissingPluginNotFound) {
+  const auto host = open_host(quiet_options());
+  const auto probe = host->probe("com.example.nobody");
+  ASSERT_FALSE(probe);
+  EXPECT_EQ(probe.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(host->record_store("com.example.nobody").error().code, ErrorCode::kUnsupported);
+}
+
+TEST(Host, CallsARefusedPluginUnsupportedAndSaysWhy) {
+  PluginFolder folder;
+  folder.add("fault_none");
+  PluginFolder::set_mode(folder.library("fault_none"), 0775);
+  const auto probe = open_host(folder)->probe("com.example.fault.none");
+  ASSERT_FALSE(probe);
+  EXPECT_EQ(probe.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(probe.error().message, HasSubstr("writable by the group"));
+}
+
 // Changes the working directory and the environment, so it does so in a child.
 TEST(Search, LooksNeitherInTheWorkingDirectoryNorOnTheLoadersPath) {
   PluginFolder folder;

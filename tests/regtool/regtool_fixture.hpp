@@ -123,6 +123,7 @@ class RegtoolTest : public ::testing::Test {
   }
 
   static std::string program() { return std::string(test::kBinDir) + "/regtool"; }
+  std::string program_ = program();  // what start() runs
 
   // A process that runs regtool; its standard streams are pipes or, where given, descriptors.
   struct Started {
@@ -152,7 +153,7 @@ class RegtoolTest : public ::testing::Test {
       EXPECT_EQ(::pipe2(out.data(), O_CLOEXEC), 0);
     }
     EXPECT_EQ(::pipe2(err.data(), O_CLOEXEC), 0);
-    std::vector<std::string> words = {program()};
+    std::vector<std::string> words = {program_};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<std::string> variables;
     for (const auto& [name, value] : environment_) variables.push_back(name + "=" + value);

@@ -70,7 +70,8 @@ class ROLLCALL_API Host {
   // Instances that were handed out keep their plugin alive; libraries are never unloaded.
   ~Host();
 
-  // The platform's own backend. kUnsupported, kNotFound, with the reason and what to do.
+  // The platform's own backend. What is not there or cannot be loaded is kUnsupported (or
+  // kIncompatible, kTimeout), never kNotFound, with what was looked for, where, and what to do.
   [[nodiscard]] Result<std::shared_ptr<ProcessProbe>> platform_probe();
   [[nodiscard]] Result<std::shared_ptr<ProcessControl>> platform_control();
   // Any plugin's, by plugin id.
@@ -78,8 +79,8 @@ class ROLLCALL_API Host {
                                                             const Settings& settings = {});
   [[nodiscard]] Result<std::shared_ptr<RecordStore>> record_store(std::string_view plugin_id,
                                                                   const Settings& settings = {});
-  // By kind of door ("a2a"). kNotFound: no plugin offers it. A table that was handed over is of the
-  // kind that its id ends in.
+  // By kind of door ("a2a"). kUnsupported: no plugin offers it. A table that was handed over is of
+  // the kind that its id ends in.
   [[nodiscard]] Result<std::shared_ptr<DoorProber>> door_prober(std::string_view kind);
 
   // Everything that was found. `load_all` tries to load each, so that refusals show.
