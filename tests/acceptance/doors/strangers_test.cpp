@@ -214,15 +214,20 @@ TEST_F(Strangers, AreTrueToTheTcpDoorToo) {
 }
 
 TEST_F(Strangers, AreTrueToTheUnixDoorToo) {
-  const std::string path = log_of("door.sock");
+  const testing::TempDir sockets;  // a home holds nothing of others
+  const std::string path = (sockets / "door.sock").string();
   if (path.size() > 107) GTEST_SKIP() << "TMPDIR is too long for a Unix socket";
   const std::string log = log_of("own");
   Child own = Child::run([&] { return serve(listen_at_path(path), log); });
   ASSERT_TRUE(testing::wait_until([&] { return std::filesystem::exists(path); }));
   Child session = Child::sleeper();
   const DoorSpec door{"unix", {{"path", path}}};
-  ASSERT_TRUE(testing::wait_until([&] { return verify(own.pid(), {}, door) == "live"; }));
-  const auto outcome = verify(session.pid(), {}, door);
+  std::string outcome;
+  ASSERT_TRUE(testing::wait_until([&] {
+    outcome = verify(own.pid(), {}, door);
+    return outcome == "live";
+  })) << outcome;
+  outcome = verify(session.pid(), {}, door);
   EXPECT_TRUE(is_foreign(outcome)) << outcome;
   EXPECT_EQ(seen_by("own"), "");
 }
