@@ -57,7 +57,7 @@ std::optional<std::uint64_t> recorded_exact_id(const ProcessIdentity& recorded) 
   return value;
 }
 
-// Rows 6 to 8: the process that holds the pid now, and the one that was recorded.
+// Rows 7 to 9: the process that holds the pid now, and the one that was recorded.
 Classification compare_tokens(const ProcessIdentity& recorded, const Observation& read,
                               const Here& here) {
   const auto exact = recorded_exact_id(recorded);
