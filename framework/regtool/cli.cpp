@@ -26,6 +26,12 @@ class ExamplesFirst : public CLI::Formatter {
     return make_footer(app) + '\n' + make_description(app) + make_usage(app, std::move(name)) +
            make_positionals(app) + make_groups(app, mode) + make_subcommands(app, mode);
   }
+  // The command of `run` never reaches CLI11 (see cut_command).
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+    if (app->get_name() == "run") usage.insert(usage.find('\n'), " [--] COMMAND [ARGUMENT...]");
+    return usage;
+  }
 };
 
 // Everything as it was typed. Numbers too: CLI11 would take "010" for 8.
@@ -450,33 +456,49 @@ Command read_command(const std::string& chosen, const Typed& typed, Reader& read
   return DoctorCommand{};
 }
 
-// Cuts `-- COMMAND...` off a command line of `run`, word for word: CLI11 would take "[a,b]" apart.
-std::vector<std::string> cut_command(std::vector<std::string>& arguments) {
-  constexpr std::array<std::string_view, 3> kWithValue = {"--home", "--user", "--plugin"};
-  bool is_run = false;
-  for (std::size_t at = 0; at < arguments.size(); ++at) {
-    const std::string& word = arguments[at];
-    if (std::find(kWithValue.begin(), kWithValue.end(), word) != kWithValue.end()) {
-      ++at;
-    } else if (word.empty() || word.front() != '-') {
-      is_run = word == "run";
-      break;
-    } else if (word == "--") {
-      break;
-    }
+// Whether the value of this option of `run`, or of all commands, is the next word.
+bool takes_next_word(const std::string& word) {
+  constexpr std::array<std::string_view, 9> kWithValue = {"--home",    "--user",  "--plugin",
+                                                          "--session", "--name",  "--version",
+                                                          "--workdir", "--label", "--log"};
+  if (word.rfind("--", 0) == 0) {
+    return std::find(kWithValue.begin(), kWithValue.end(), word) != kWithValue.end();
   }
-  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
-  if (!is_run || mark == arguments.end()) return {};
-  std::vector<std::string> words(std::next(mark), arguments.end());
-  arguments.erase(mark, arguments.end());
+  return word.size() > 1 && word.find('l') == word.size() - 1;  // -l, -dl; but not -lK=V
+}
+
+// The first word that is `--` or no option, nor an option's value.
+std::size_t first_word(const std::vector<std::string>& arguments, std::size_t begin) {
+  std::size_t at = begin;
+  while (at < arguments.size()) {
+    const std::string& word = arguments[at];
+    if (word == "--" || word.size() < 2 || word.front() != '-') break;
+    // Before a command, --version is regtool's own.
+    at += takes_next_word(word) && (begin > 0 || word != "--version") ? 2 : 1;
+  }
+  return std::min(at, arguments.size());
+}
+
+// Cuts `[--] COMMAND...` off a command line of `run`, word for word: CLI11 would take "[a,b]"
+// apart.
+std::vector<std::string> cut_command(std::vector<std::string>& arguments) {
+  const std::size_t name = first_word(arguments, 0);
+  if (name == arguments.size() || arguments[name] != "run") return {};
+  const std::size_t at = first_word(arguments, name + 1);
+  const bool is_mark = at < arguments.size() && arguments[at] == "--";
+  const auto cut = arguments.begin() + static_cast<std::ptrdiff_t>(at);
+  std::vector<std::string> words(is_mark ? std::next(cut) : cut, arguments.end());
+  arguments.erase(cut, arguments.end());
   return words;
 }
 
 }  // namespace
 
 bool asks_for_json(const std::vector<std::string>& arguments) {
-  const auto end = std::find(arguments.begin(), arguments.end(), "--");
-  return std::find(arguments.begin(), end, "--json") != end;
+  std::vector<std::string> options = arguments;
+  (void)cut_command(options);
+  const auto end = std::find(options.begin(), options.end(), "--");
+  return std::find(options.begin(), end, "--json") != end;
 }
 
 Outcome<Invocation> parse_command_line(const std::vector<std::string>& arguments) {

@@ -102,11 +102,31 @@ TEST(CommandLine, PassesTheCommandOfRunOnWordForWord) {
   EXPECT_EQ(run.labels[1].key, "b");
 }
 
-TEST(CommandLine, WantsACommandBehindTwoDashes) {
+TEST(CommandLine, TakesTheFirstWordThatIsNoOptionForTheCommandOfRun) {
+  EXPECT_EQ(parsed<RunCommand>({"run", "sleep", "1"}).command, (Words{"sleep", "1"}));
+  EXPECT_EQ(parsed<RunCommand>({"run", "sh", "-c", "x", "--", "--json"}).command,
+            (Words{"sh", "-c", "x", "--", "--json"}));
+  const auto run = parsed<RunCommand>({"run", "--name", "n", "-dl", "a=1", "-lb=2", "--session=s-1",
+                                       "--version", "2", "--no-door", "ls", "--name"});
+  EXPECT_EQ(run.command, (Words{"ls", "--name"}));
+  EXPECT_EQ(run.name, "n");
+  EXPECT_EQ(run.version, "2");
+  EXPECT_EQ(run.session_id, "s-1");
+  EXPECT_TRUE(run.detach);
+  EXPECT_EQ(run.labels.size(), 2U);
+  EXPECT_FALSE(asks_for_json({"run", "--nonsense", "ls", "--json"}));
+}
+
+TEST(CommandLine, ShowsTheCommandInTheUsageOfRun) {
+  const auto help = parsed<HelpCommand>({"run", "--help"});
+  EXPECT_NE(help.text.find(" [--] COMMAND [ARGUMENT...]\n"), std::string::npos) << help.text;
+}
+
+TEST(CommandLine, WantsACommandForRun) {
   expect_usage({"run"});
   expect_usage({"run", "--"});
   expect_usage({"run", "--", ""});
-  expect_usage({"run", "sleep", "1"});
+  expect_usage({"run", "--nonsense", "sleep", "1"});
   expect_usage({"run", "--auth", "--no-door", "--", "true"});
   expect_usage({"run", "--log", "f", "--", "true"});
   expect_usage({"run", "--session", "../x", "--", "true"});
