@@ -3,6 +3,24 @@ _regtool() {
   local cur prev command="" sub="" word i
   cur=${COMP_WORDS[COMP_CWORD]}
   prev=${COMP_WORDS[COMP_CWORD - 1]}
+  # An equals sign is a word of its own (COMP_WORDBREAKS): what is asked for stands before it.
+  local equals=0
+  if [[ $cur == = ]]; then
+    equals=$COMP_CWORD
+    cur=""
+  elif [[ $prev == = ]]; then
+    equals=$((COMP_CWORD - 1))
+  fi
+  if ((equals > 1)); then
+    prev=${COMP_WORDS[equals - 1]}
+    # `--filter status=l`: the values of that key.
+    case $prev in
+      status)
+        mapfile -t COMPREPLY < <(compgen -W "live alive unreachable gone" -- "$cur"); return ;;
+      detached) mapfile -t COMPREPLY < <(compgen -W "yes no" -- "$cur"); return ;;
+      kind) mapfile -t COMPREPLY < <(compgen -W "a2a http tcp unix" -- "$cur"); return ;;
+    esac
+  fi
   local commands="ps show verify run register forget stop kill wait prune plugins doctor"
   local globals="--home --user --plugin --trust-plugins --verbose --json --quiet --no-color --help"
   local globals_with_value=" --home --user --plugin "
