@@ -44,6 +44,25 @@ TEST(FileStoreRemove, FindsNothingWhereThereIsNoHomeAndMakesNone) {
   EXPECT_FALSE(fs::exists(home.path()));
 }
 
+TEST(FileStoreRemove, NamesTheFullPathWhereItFails) {
+  const Home home;
+  const auto in_child = [&] {
+    int failures = 0;
+    const auto store = home.open();
+    CHILD_CHECK(failures, store->create_if_absent("a", record_bytes("a"), {}));
+    const std::string version = version_in(home, "a");
+    CHILD_CHECK(failures, ::chmod(home.running().c_str(), 0500) == 0);
+    const auto removed = store->remove_if("a", version, {});
+    CHILD_CHECK(failures, !removed && removed.error().code == ErrorCode::kIo);
+    CHILD_CHECK(failures,
+                removed.error().message.find(home.running().string() + "/") != std::string::npos);
+    CHILD_CHECK(failures, fs::exists(home.record("a")));
+    CHILD_CHECK(failures, ::chmod(home.running().c_str(), 0700) == 0);
+    return failures;
+  };
+  EXPECT_EQ(run_as_ordinary_user(home.dir(), in_child), 0);
+}
+
 TEST(FileStoreRemove, LeavesARecordThatWasWrittenSince) {
   const Home home;
   home.plant("a.json", record_bytes("a"));

@@ -1,11 +1,34 @@
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cstddef>
+#include <iterator>
 #include <string>
 
+#include "registry/staging_name.hpp"
 #include "regtool/regtool_fixture.hpp"
 
 namespace rollcall::regtool {
 namespace {
+
+// fsync(2) ends the calling process, and what it executes, from now on.
+bool kill_at_fsync() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fsync, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
+  constexpr rlimit kNoCore{0, 0};
+  return ::setrlimit(RLIMIT_CORE, &kNoCore) == 0 && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
 
 class Register : public RegtoolTest {
  protected:
@@ -33,6 +56,68 @@ TEST_F(Register, RecordsARunningProcess) {
   EXPECT_EQ(info.st_mode & 07777U, 0600U);
   ASSERT_EQ(::stat((home_ + "/running").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777U, 0700U);
+}
+
+TEST_F(Register, LeavesNothingForEverWhenItIsKilledWhileItWrites) {
+  const Child session = Child::sleeper();
+  const auto token = dir_.write("token", std::string(3000, 't'));
+  std::vector<std::string> words = {program(),      "--home",
+                                    home_,          "register",
+                                    "--session",    "s-1",
+                                    "--pid",        std::to_string(session.pid()),
+                                    "--url",        "127.0.0.1:4242",
+                                    "--token-file", token.string()};
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  // The system kills it once the file is written, and before it gets its name.
+  Child killed = Child::run([&] {
+    if (!kill_at_fsync()) return 77;
+    ::execv(argv[0], argv.data());
+    return 99;
+  });
+  const pid_t pid = killed.pid();
+  const auto status = killed.wait(std::chrono::seconds(60));
+  if (status && WIFEXITED(*status) && WEXITSTATUS(*status) == 77) GTEST_SKIP() << "no seccomp here";
+  ASSERT_TRUE(status && WIFSIGNALED(*status)) << status.value_or(-1);
+  std::vector<std::filesystem::path> left;
+  for (const auto& entry : std::filesystem::directory_iterator(home_ + "/running")) {
+    left.push_back(entry.path());
+  }
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_NE(testing::slurp(left[0]).find("ttt"), std::string::npos);
+  const auto writer = registry::staging_writer(left[0].filename().string());
+  ASSERT_TRUE(writer) << left[0];
+  EXPECT_EQ(writer->pid, pid);
+  EXPECT_EQ(run({"prune"}).code(), 0);
+  EXPECT_TRUE(std::filesystem::exists(left[0])) << "it may be in the making";
+  std::filesystem::last_write_time(
+      left[0], std::filesystem::file_time_type::clock::now() - std::chrono::minutes(2));
+  EXPECT_EQ(run({"prune"}).code(), 0);
+  EXPECT_FALSE(std::filesystem::exists(left[0]));
+}
+
+TEST_F(Register, ReplacesALinkInItsRecordsPlace) {
+  const Child session = Child::sleeper();
+  const auto victim = dir_.write("victim", "untouched");
+  put_record("other", "{}");
+  std::filesystem::create_symlink(victim, record_path("s-1"));
+  const Ran ran = run(words("s-1", session.pid()));
+  EXPECT_EQ(ran.code(), 0) << ran.err;
+  EXPECT_FALSE(std::filesystem::is_symlink(record_path("s-1")));
+  EXPECT_EQ(testing::slurp(victim), "untouched");
+}
+
+TEST_F(Register, RefusesADirectoryThatIsNoHomeAndLeavesItAsItIs) {
+  const Child session = Child::sleeper();
+  dir_.write("home/notes.txt", "mine");
+  ASSERT_EQ(::chmod(home_.c_str(), 0755), 0);
+  const Ran ran = run(words("s-1", session.pid()));
+  EXPECT_EQ(ran.code(), 5) << ran.err;
+  EXPECT_NE(ran.err.find("as a home"), std::string::npos) << ran.err;
+  struct stat info {};
+  ASSERT_EQ(::stat(home_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777U, 0755U);
 }
 
 TEST_F(Register, RefusesAPidThatNobodyHolds) {
