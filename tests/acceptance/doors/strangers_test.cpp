@@ -108,7 +108,7 @@ class Strangers : public ::testing::Test {
     return child;
   }
   [[nodiscard]] std::string log_of(const std::string& name) const {
-    return (rig.home.path() / name).string();
+    return (logs.path() / name).string();
   }
   [[nodiscard]] std::string seen_by(const std::string& name) const {
     return testing::slurp(log_of(name));
@@ -146,6 +146,7 @@ class Strangers : public ::testing::Test {
     return outcome.rfind("foreign-listener ", 0) == 0;
   }
 
+  testing::TempDir logs;  // not the home: it holds records only
   Rig rig;
 };
 
