@@ -59,6 +59,18 @@ std::string joined(const std::vector<std::string>& list) {
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
+// The kinds of doors that Rollcall's own plugins ask, whether they are installed or not.
+const std::vector<std::string>& own_kinds() {
+  static const std::vector<std::string> kinds = {"a2a", "http", "tcp", "unix"};
+  return kinds;
+}
+
+std::string own_kind_fault(std::string_view kind) {
+  return fmt::format(
+      "its manifest offers the kind of door {}, which is Rollcall's own: give it a kind of yours",
+      kind);
+}
+
 // What the manifest alone forbids.
 std::string manifest_fault(const Manifest& manifest, bool own_folder) {
   if (is_reserved_id(manifest.id) && !own_folder) {
@@ -66,6 +78,11 @@ std::string manifest_fault(const Manifest& manifest, bool own_folder) {
         "its id is {}, and ids that begin with \"rollcall.\" are for the plugins in "
         "Rollcall's own folder: give it an id of yours",
         manifest.id);
+  }
+  if (!is_reserved_id(manifest.id)) {
+    for (const std::string& kind : manifest.door_kinds) {
+      if (holds(own_kinds(), kind)) return own_kind_fault(kind);
+    }
   }
   if (!manifest.platforms.empty() && !holds(manifest.platforms, this_platform())) {
     return fmt::format("it is for {} and not for {}", joined(manifest.platforms), this_platform());
@@ -88,6 +105,7 @@ Candidate read_manifest(const TrustedFolder& folder, const std::string& manifest
     refuse(info, file.error().message);
     return candidate;
   }
+  candidate.opened = true;
   const auto bytes = file->read(kMaxManifestBytes);
   auto manifest = bytes ? parse_manifest(*bytes) : tl::unexpected<Error>(bytes.error());
   if (!manifest) {
@@ -164,12 +182,60 @@ void shadow(std::vector<Candidate>& found) {
       continue;
     }
     if (first->info.file == at->info.file) {
+      first->info.reason = "it was named more than once and counts once";
       at = found.erase(at);
       continue;
     }
     at->info.state = PluginState::kShadowed;
     at->info.reason = fmt::format("{} has the same id and comes first", first->info.file);
     ++at;
+  }
+}
+
+// Who offered a kind of door first.
+const PluginInfo* owner_of(const std::vector<Candidate>& found, const PluginInfo& asker,
+                           std::string_view kind) {
+  for (const Candidate& other : found) {
+    const bool usable = other.info.state == PluginState::kAvailable;
+    if (usable && other.info.builtin && &other.info != &asker &&
+        holds(other.info.door_kinds, kind)) {
+      return &other.info;
+    }
+  }
+  for (const Candidate& other : found) {
+    if (&other.info == &asker) break;
+    if (other.info.state == PluginState::kAvailable && holds(other.info.door_kinds, kind)) {
+      return &other.info;
+    }
+  }
+  return nullptr;
+}
+
+// Each kind of door has one plugin: Rollcall's own, else the first on the path. Another one loses
+// the kind, and says so; one that is left without any is shadowed.
+void settle_kinds(std::vector<Candidate>& found) {
+  for (Candidate& candidate : found) {
+    PluginInfo& info = candidate.info;
+    if (info.state != PluginState::kAvailable || info.builtin) continue;
+    std::vector<std::string> kept;
+    std::string lost;
+    for (const std::string& kind : info.door_kinds) {
+      const PluginInfo* owner = owner_of(found, info, kind);
+      if (owner == nullptr) {
+        kept.push_back(kind);
+        continue;
+      }
+      lost += fmt::format("{}the kind of door {} is {}'s ({}), which {}", lost.empty() ? "" : "; ",
+                          kind, owner->id, owner->file,
+                          owner->builtin ? "is Rollcall's own" : "comes first");
+    }
+    if (lost.empty()) continue;
+    info.reason += (info.reason.empty() ? "" : "; ") + lost;
+    if (kept.empty() && info.interfaces.size() == 1) {
+      info.state = PluginState::kShadowed;
+    } else {
+      info.door_kinds = std::move(kept);
+    }
   }
 }
 
@@ -210,6 +276,7 @@ std::vector<Candidate> find_plugins(const CatalogOptions& options) {
   }
   for (const SearchFolder& folder : options.folders) read_folder(folder, options, seen, found);
   shadow(found);
+  settle_kinds(found);
   return found;
 }
 

@@ -17,6 +17,7 @@ namespace rollcall::loader {
 struct Candidate {
   PluginInfo info;
   std::optional<Manifest> manifest;  // of those that are available or shadowed
+  bool opened = false;               // its manifest was there and could be opened
 };
 
 struct CatalogOptions {
@@ -27,9 +28,11 @@ struct CatalogOptions {
 };
 
 // Everything there is, in the order of the search. Of candidates with one id the first is
-// available and the others are shadowed. An id that begins with "rollcall." is Rollcall's own, and
-// refused anywhere but in Rollcall's own folders; a third party's plugin there stays a third
-// party's.
+// available and the others are shadowed. A kind of door belongs to Rollcall's own plugin of it,
+// else to the first that offers it: `info.door_kinds` holds what is left to each, `info.reason`
+// what it lost to whom. "a2a", "http", "tcp" and "unix" are refused to third parties. An id that
+// begins with "rollcall." is Rollcall's own, and refused anywhere but in Rollcall's own folders; a
+// third party's plugin there stays a third party's.
 [[nodiscard]] std::vector<Candidate> find_plugins(const CatalogOptions& options);
 
 // One library file with the manifest beside it. `info.state` says how it went.

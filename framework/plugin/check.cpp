@@ -62,8 +62,13 @@ Candidate check_files(const std::string& file, const CheckOptions& options, Step
   steps.begin(kFileRule);
   Candidate strict = read_candidate(file, own, false);
   Candidate loose = read_candidate(file, own, true);
-  // What is wrong under the loose rules has nothing to do with trust.
-  if (loose.manifest && !strict.manifest) {
+  if (!loose.opened) {
+    steps.fail(kFileRule, loose.info.reason);
+    steps.skip(kManifestRule, "library and manifest are not both there to be read");
+    return loose;
+  }
+  // What is wrong under the loose rules too has nothing to do with trust.
+  if (!strict.manifest && strict.info.reason != loose.info.reason) {
     options.accept_untrusted ? steps.skip(kFileRule, strict.info.reason)
                              : steps.fail(kFileRule, strict.info.reason);
   } else {

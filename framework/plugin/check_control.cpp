@@ -38,8 +38,13 @@ void signal_rule(const rollcall_process_control& table, void* self, Steps& steps
       table.signal(self, pid, ROLLCALL_SIGNAL_CONT, &judge, &outcome, &call, nullptr);
   const bool refused = outcome.outcome == ROLLCALL_SIGNAL_REFUSED ||
                        (may_be_gone && outcome.outcome == ROLLCALL_SIGNAL_ALREADY_GONE);
-  steps.expect(is_status(code) && (code != ROLLCALL_OK || refused), rule,
-               fmt::format("status {}, outcome {} for pid {}", code, outcome.outcome, pid));
+  steps.expect(
+      is_status(code) && (code != ROLLCALL_OK || refused), rule,
+      fmt::format("for pid {} it gave status {}, outcome {}; expected is outcome {} (refused)"
+                  "{}, or a ROLLCALL_E_* status",
+                  pid, code, outcome.outcome, ROLLCALL_SIGNAL_REFUSED,
+                  may_be_gone ? fmt::format(" or {} (already gone)", ROLLCALL_SIGNAL_ALREADY_GONE)
+                              : std::string()));
 }
 
 void await_rule(const rollcall_process_control& table, void* self, Steps& steps) {
@@ -52,8 +57,11 @@ void await_rule(const rollcall_process_control& table, void* self, Steps& steps)
   outcome.struct_size = sizeof(outcome);
   const rollcall_call call = call_bounds(kSecond / 4);
   const std::int32_t code = table.await_exit(self, own_pid(), &judge, &outcome, &call, nullptr);
-  steps.expect(is_status(code) && (code != ROLLCALL_OK || outcome.outcome != ROLLCALL_AWAIT_ENDED),
-               kRule, fmt::format("status {}, outcome {}", code, outcome.outcome));
+  steps.expect(
+      is_status(code) && (code != ROLLCALL_OK || outcome.outcome != ROLLCALL_AWAIT_ENDED), kRule,
+      fmt::format("it gave status {}, outcome {} (ended); expected is any other outcome, or "
+                  "a ROLLCALL_E_* status",
+                  code, outcome.outcome));
 }
 
 }  // namespace

@@ -46,6 +46,11 @@ struct Gate {
     ++gate.answers[static_cast<std::size_t>(item)];
     gate.outcomes[static_cast<std::size_t>(item)] = answer->outcome;
   }
+  [[nodiscard]] int all_answers() const {
+    int all = 0;
+    for (const int count : answers) all += count;
+    return all;
+  }
   [[nodiscard]] bool each_answered_once() const {
     for (const int count : answers) {
       if (count != 1) return false;
@@ -134,9 +139,13 @@ class DoorSuite {
     steps_.begin(text);
     Gate gate(3, false);
     const std::int32_t code = probe(gate, 3, std::nullopt, kSecond, call_bounds(5 * kSecond));
-    steps_.expect(code == ROLLCALL_OK && gate.each_answered_once() &&
-                      gate.outcomes.front() == ROLLCALL_DOOR_FAILED,
-                  text, fmt::format("status {}, outcome {}", code, gate.outcomes.front()));
+    steps_.expect(
+        code == ROLLCALL_OK && gate.each_answered_once() &&
+            gate.outcomes.front() == ROLLCALL_DOOR_FAILED,
+        text,
+        fmt::format("it gave status {}, outcome {}, {} answers; expected are status 0 and, "
+                    "for each of 3 items, one answer with outcome {} (failed)",
+                    code, gate.outcomes.front(), gate.all_answers(), ROLLCALL_DOOR_FAILED));
   }
 
   void stranger_rule() {
@@ -150,11 +159,13 @@ class DoorSuite {
       steps_.skip(text, "it did not connect to the address: its doors are elsewhere");
       return;
     }
-    steps_.expect(code == ROLLCALL_OK && *received == 0 && gate.asked > 0 &&
-                      gate.each_answered_once() && gate.outcomes[0] == ROLLCALL_DOOR_FAILED,
-                  text,
-                  fmt::format("status {}, {} bytes sent, the host was asked {} times, outcome {}",
-                              code, *received, gate.asked, gate.outcomes[0]));
+    steps_.expect(
+        code == ROLLCALL_OK && *received == 0 && gate.asked > 0 && gate.each_answered_once() &&
+            gate.outcomes[0] == ROLLCALL_DOOR_FAILED,
+        text,
+        fmt::format("it gave status {}, outcome {}, sent {} bytes and asked the host {} times; "
+                    "expected are status 0, outcome {} (failed), 0 bytes, and that it asks",
+                    code, gate.outcomes[0], *received, gate.asked, ROLLCALL_DOOR_FAILED));
   }
 
   void silent_rule() {
@@ -165,8 +176,11 @@ class DoorSuite {
     const std::int64_t began = steady_now_ns();
     const std::int32_t code = probe(gate, 8, door.port(), kSecond / 2, call_bounds(5 * kSecond));
     const std::int64_t took = steady_now_ns() - began;
-    steps_.expect(code == ROLLCALL_OK && gate.each_answered_once() && took < 2 * kSecond, text,
-                  fmt::format("status {} after {} ms", code, took / 1'000'000));
+    steps_.expect(
+        code == ROLLCALL_OK && gate.each_answered_once() && took < 2 * kSecond, text,
+        fmt::format("it gave status {} after {} ms; expected are status 0 and each of 8 doors "
+                    "answered once within 2000 ms",
+                    code, took / 1'000'000));
   }
 
   void cancelled_rule() {
@@ -178,8 +192,11 @@ class DoorSuite {
     const std::int32_t code =
         probe(gate, 1, door.port(), 10 * kSecond, call_bounds(10 * kSecond, true));
     const std::int64_t took = steady_now_ns() - began;
-    steps_.expect(is_status(code) && took < 3 * kSecond, text,
-                  fmt::format("status {} after {} ms", code, took / 1'000'000));
+    steps_.expect(
+        is_status(code) && took < 3 * kSecond, text,
+        fmt::format("it gave status {} after {} ms; expected is status 0 or ROLLCALL_E_* within "
+                    "3000 ms",
+                    code, took / 1'000'000));
   }
 
   const rollcall_door_prober& table_;

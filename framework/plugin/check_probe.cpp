@@ -187,8 +187,10 @@ class ProbeSuite {
     const std::int32_t first = observe(cancelled, call_bounds(kSecond, true));
     Batch late({{.pid = own_pid(), .wants = kEverything}});
     const std::int32_t second = observe(late, call_bounds(-kSecond));
-    steps_.expect(is_status(first) && is_status(second) && steady_now_ns() - began < 2 * kSecond,
-                  kCancel, fmt::format("statuses {} and {}", first, second));
+    steps_.expect(
+        is_status(first) && is_status(second) && steady_now_ns() - began < 2 * kSecond, kCancel,
+        fmt::format("it gave statuses {} and {}; expected are 0 or ROLLCALL_E_*, both within 2 s",
+                    first, second));
   }
 
   void whoami_rules() {
@@ -202,7 +204,8 @@ class ProbeSuite {
     error_.struct_size = sizeof(error_);
     const std::int32_t code = table_.whoami(self_, &me, &call, &error_);
     steps_.expect(code == ROLLCALL_OK && me.pid == own_pid(), kRule,
-                  fmt::format("status {}, pid {}: {}", code, me.pid, error_text(error_)));
+                  fmt::format("it gave status {}, pid {}: {}; expected are status 0, pid {}", code,
+                              me.pid, error_text(error_), own_pid()));
     steps_.begin(kShort);
     rollcall_whoami canary{};
     std::memset(&canary, kCanary, sizeof(canary));
@@ -237,15 +240,20 @@ class ProbeSuite {
     rollcall_pid_sink sink = {.struct_size = sizeof(sink), .context = &pids, .pid = &Pids::take};
     const rollcall_call call = call_bounds(5 * kSecond);
     const std::int32_t code = table_.list(self_, &sink, &call, nullptr);
-    steps_.expect(code == ROLLCALL_OK && pids.seen.count(own_pid()) == 1, kRule,
-                  fmt::format("status {}, {} pids", code, pids.seen.size()));
+    steps_.expect(
+        code == ROLLCALL_OK && pids.seen.count(own_pid()) == 1, kRule,
+        fmt::format(
+            "it gave status {} and {} pids; expected are status 0 and pid {} among them once", code,
+            pids.seen.size(), own_pid()));
     steps_.begin(kStop);
     Pids stopping;
     stopping.answer = ROLLCALL_E_TOO_LARGE;
     sink.context = &stopping;
     const std::int32_t stopped = table_.list(self_, &sink, &call, nullptr);
-    steps_.expect(stopped == ROLLCALL_E_TOO_LARGE && stopping.calls == 1, kStop,
-                  fmt::format("status {} after {} pids", stopped, stopping.calls));
+    steps_.expect(
+        stopped == ROLLCALL_E_TOO_LARGE && stopping.calls == 1, kStop,
+        fmt::format("it gave status {} after {} pids; expected is the sink's own status {} after 1",
+                    stopped, stopping.calls, ROLLCALL_E_TOO_LARGE));
   }
 
   std::int32_t read(std::int64_t pid, std::uint32_t what) {
@@ -261,10 +269,12 @@ class ProbeSuite {
     constexpr std::string_view kWhat = "process-probe: read of an unknown thing fails";
     steps_.begin(kGone);
     const std::int32_t gone = read(kMaxPid, ROLLCALL_READ_NAME);
-    steps_.expect(gone != ROLLCALL_OK && is_status(gone), kGone, fmt::format("status {}", gone));
+    steps_.expect(gone != ROLLCALL_OK && is_status(gone), kGone,
+                  fmt::format("it gave status {}; expected is a ROLLCALL_E_*", gone));
     steps_.begin(kWhat);
     const std::int32_t what = read(own_pid(), 0xFFFFU);
-    steps_.expect(what != ROLLCALL_OK && is_status(what), kWhat, fmt::format("status {}", what));
+    steps_.expect(what != ROLLCALL_OK && is_status(what), kWhat,
+                  fmt::format("it gave status {}; expected is a ROLLCALL_E_*", what));
   }
 
   void port_owner_rules() {
@@ -283,8 +293,10 @@ class ProbeSuite {
     const bool vouched = code == ROLLCALL_OK && (answer.owner == ROLLCALL_OWNER_PROCESS ||
                                                  answer.owner == ROLLCALL_OWNER_UID_ONLY ||
                                                  (answer.flags & ROLLCALL_SOCKET_LOOPBACK) != 0);
-    steps_.expect(is_status(code) && !vouched, kRule,
-                  fmt::format("status {}, owner {}", code, answer.owner));
+    steps_.expect(
+        is_status(code) && !vouched, kRule,
+        fmt::format("it gave status {}, owner {}, flags {}; expected is that it vouches for nobody",
+                    code, answer.owner, answer.flags));
   }
 
   const rollcall_process_probe& table_;

@@ -91,7 +91,7 @@ class StoreSuite {
     std::int32_t code = 0;
     const Seen seen = read(name_, code);
     steps_.expect(code == ROLLCALL_E_NOT_FOUND && seen.count == 0, kRule,
-                  fmt::format("status {}", code));
+                  fmt::format("it gave status {}; expected is a ROLLCALL_E_*", code));
   }
 
   bool expect_code(std::int32_t code, std::int32_t wanted, std::string_view rule) {

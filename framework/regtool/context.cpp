@@ -25,14 +25,19 @@ std::string joined(const std::vector<std::string>& texts) {
 }  // namespace
 
 Context::Context(const GlobalOptions& options, Output& output)
-    : options_(options), output_(output), clock_(system_clock()) {
-  // Now, since `run --workdir` goes elsewhere before plugins are loaded.
-  for (std::string& file : options_.plugins) file = absolute(file);
-}
+    : options_(options), output_(output), clock_(system_clock()) {}
 
 Context::~Context() = default;
 
 Outcome<std::unique_ptr<Context>> Context::open(const GlobalOptions& options, Output& output) {
+  for (const std::string& file : options.plugins) {
+    if (!file.empty() && file.front() == '/') continue;
+    return usage_failure(
+        fmt::format("--plugin takes an absolute path, since a relative one means another file in "
+                    "another working directory: give --plugin {}",
+                    file.empty() ? "/PATH/TO/FILE" : absolute(file)),
+        file);
+  }
   std::unique_ptr<Context> context(new Context(options, output));
   if (auto found = context->find_home(); !found) return tl::unexpected(found.error());
   // Another user's configuration has no say over what we do.

@@ -66,6 +66,43 @@ TEST(PluginsCheck, FindsASlotThatAborts) {
   EXPECT_THAT(report.ending, HasSubstr("process-probe: "));
 }
 
+TEST(PluginsCheck, FindsAFactoryThatExits) {
+  const CheckReport report = check("fault_create_exits");
+  EXPECT_FALSE(report.passed());
+  EXPECT_THAT(report.ending, HasSubstr("ended the process with exit code 3"));
+  EXPECT_THAT(report.ending, HasSubstr("process-probe: "));
+}
+
+TEST(PluginsCheck, FindsAFactoryThatHangs) {
+  const CheckReport report = check("fault_create_hangs", 2'000'000'000);
+  EXPECT_FALSE(report.passed());
+  EXPECT_THAT(report.ending, HasSubstr("hung and was killed"));
+  EXPECT_THAT(report.ending, HasSubstr("process-probe: "));
+}
+
+TEST(PluginsCheck, TrustsNoFileThatIsNotThere) {
+  PluginFolder folder;
+  const CheckReport report = check_plugin(folder.library("nosuch"), {});
+  ASSERT_EQ(report.steps.size(), 2U);
+  EXPECT_EQ(report.steps[0].outcome, CheckOutcome::kFailed);
+  EXPECT_THAT(report.steps[0].text, HasSubstr("cannot find " + folder.library("nosuch")));
+  EXPECT_EQ(report.steps[1].outcome, CheckOutcome::kSkipped);
+}
+
+TEST(PluginsCheck, TrustsNoManifestThatIsNotThere) {
+  PluginFolder folder;
+  folder.add("fault_none");
+  std::filesystem::remove(folder.manifest("fault_none"));
+  for (const bool accept_untrusted : {false, true}) {
+    const CheckReport report =
+        check_plugin(folder.library("fault_none"), {.accept_untrusted = accept_untrusted});
+    ASSERT_EQ(report.steps.size(), 2U);
+    EXPECT_EQ(report.steps[0].outcome, CheckOutcome::kFailed);
+    EXPECT_THAT(report.steps[0].text, HasSubstr("cannot find " + folder.manifest("fault_none")));
+    EXPECT_EQ(report.steps[1].outcome, CheckOutcome::kSkipped);
+  }
+}
+
 TEST(PluginsCheck, FindsASlotThatHangs) {
   const CheckReport report = check("fault_observe_hangs", 2'000'000'000);
   EXPECT_FALSE(report.passed());

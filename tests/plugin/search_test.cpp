@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "plugin/catalog.hpp"
 #include "plugin/search_path.hpp"
 #include "plugin/support.hpp"
 #include "support/process.hpp"
@@ -75,7 +76,77 @@ TEST(Search, TakesOneFileThatIsNamedTwiceForOnePlugin) {
   Host::Options options = quiet_options();
   options.plugin_files = {folder.library("fault_none"), folder.library("fault_none")};
   options.plugin_dirs = {folder.path(), folder.path() + "/"};
-  EXPECT_EQ(open_host(std::move(options))->plugins(true).size(), 1U);
+  const auto infos = open_host(std::move(options))->plugins(true);
+  ASSERT_EQ(infos.size(), 1U);
+  EXPECT_THAT(infos.front().reason, HasSubstr("named more than once"));
+}
+
+// A door plugin as far as its manifest goes; none of these is loaded.
+void add_door(const PluginFolder& folder, const std::string& name, const std::string& id,
+              const std::string& kinds) {
+  std::ofstream(folder.library(name)) << "never loaded";
+  std::ofstream(folder.manifest(name))
+      << R"({"schema":"rollcall.plugin/1","id":")" << id
+      << R"(","version":"1.0.0","vendor":"Tests","library":")" << name
+      << R"(.so","abi":{"major":1,"minor":0,"minor_required":0},)"
+      << R"("interfaces":["rollcall.door-prober/1"],"door_kinds":[)" << kinds << "]}";
+  PluginFolder::set_mode(folder.library(name), 0755);
+  PluginFolder::set_mode(folder.manifest(name), 0644);
+}
+
+TEST(DoorKinds, OfRollcallsOwnAreRefusedToAThirdParty) {
+  for (const char* kind : {"a2a", "http", "tcp", "unix"}) {
+    PluginFolder folder;
+    add_door(folder, "door", "com.example.door", "\"own\",\"" + std::string(kind) + "\"");
+    const auto infos = open_host(folder)->plugins();
+    ASSERT_EQ(infos.size(), 1U);
+    EXPECT_EQ(infos.front().state, PluginState::kRefused) << kind;
+    EXPECT_THAT(infos.front().reason,
+                HasSubstr("the kind of door " + std::string(kind) + ", which is Rollcall's own"));
+  }
+}
+
+TEST(DoorKinds, BelongToTheFirstOnThePath) {
+  PluginFolder first;
+  PluginFolder second;
+  add_door(first, "door", "com.example.first", R"("knock")");
+  add_door(second, "door", "com.example.second", R"("knock")");
+  Host::Options options = quiet_options();
+  options.plugin_dirs = {first.path(), second.path()};
+  const auto infos = open_host(std::move(options))->plugins();
+  ASSERT_EQ(infos.size(), 2U);
+  EXPECT_EQ(infos[0].state, PluginState::kAvailable);
+  EXPECT_EQ(infos[1].state, PluginState::kShadowed);
+  EXPECT_THAT(infos[1].reason, HasSubstr("the kind of door knock is com.example.first's"));
+}
+
+TEST(DoorKinds, ThatAreFreeStayWithAPluginThatLostAnother) {
+  PluginFolder first;
+  PluginFolder second;
+  add_door(first, "door", "com.example.first", R"("knock")");
+  add_door(second, "door", "com.example.second", R"("knock","bell")");
+  Host::Options options = quiet_options();
+  options.plugin_dirs = {first.path(), second.path()};
+  const auto infos = open_host(std::move(options))->plugins();
+  ASSERT_EQ(infos.size(), 2U);
+  EXPECT_EQ(infos[1].state, PluginState::kAvailable);
+  EXPECT_THAT(infos[1].door_kinds, ElementsAre("bell"));
+  EXPECT_THAT(infos[1].reason, HasSubstr("the kind of door knock is com.example.first's"));
+}
+
+TEST(DoorKinds, OfAnInstalledPluginOfOursPrecedeAnEarlierThirdParty) {
+  PluginFolder foreign;
+  PluginFolder own;
+  add_door(foreign, "door", "com.example.door", R"("future")");
+  add_door(own, "door", "rollcall.future_door", R"("future")");
+  const std::string own_folder = fs::canonical(own.path()).string();
+  const auto found = loader::find_plugins(
+      {.folders = {{.path = foreign.path()}, {.path = own.path(), .builtin = true}},
+       .builtin_folders = {own_folder}});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].info.state, PluginState::kShadowed);
+  EXPECT_THAT(found[0].info.reason, HasSubstr("which is Rollcall's own"));
+  EXPECT_EQ(found[1].info.state, PluginState::kAvailable);
 }
 
 TEST(Search, RefusesARollcallIdOutsideOfRollcallsOwnFolder) {

@@ -44,6 +44,17 @@ TEST_F(Tools, SaysWhyAPluginWasRefused) {
   EXPECT_TRUE(refused) << ran.out;
 }
 
+TEST_F(Tools, TakesNoPluginByARelativePath) {
+  directory_ = dir_.path().string();
+  for (const char* file : {"door.so", "./door.so", "../door.so"}) {
+    const Ran ran = run({"--plugin", file, "plugins", "--json"});
+    EXPECT_EQ(ran.code(), 2) << file;
+    const auto json = parse_json(ran.out);
+    EXPECT_EQ(string_at(json, "error.code"), "usage");
+    EXPECT_NE(string_at(json, "error.text").find("give --plugin /"), std::string::npos) << ran.out;
+  }
+}
+
 TEST_F(Tools, ChecksAPluginInAChild) {
   const std::string good = std::string(test::kPluginDir) + "/tcp_door.so";
   const Ran ran = run({"plugins", "check", good, "--json"});

@@ -40,6 +40,10 @@ class Probe final : public rp::ProcessProbe {
     throw std::runtime_error("the factory threw");
 #elif defined(FAULT_CREATE_THROWS_OTHER)
     throw 7;  // NOLINT: no std::exception, which is the point
+#elif defined(FAULT_CREATE_EXITS)
+    ::exit(3);  // NOLINT: exiting in a factory is the fault
+#elif defined(FAULT_CREATE_HANGS)
+    sleep_long();
 #endif
   }
 #if defined(FAULT_DESTROY_THROWS)
