@@ -309,7 +309,7 @@ struct GatedChild::State {
   int await_exec();
   void follow_stop(int signal);
   void go_on();
-  void stop_ourselves(int signal);
+  bool stop_ourselves(int signal);
   void pass_on(int signal);
   End end_of(int status);
 };
@@ -358,14 +358,20 @@ void GatedChild::State::follow_stop(int signal) {
   } else if (interactive) {
     kill(0, SIGTSTP);
   }
-  stop_ourselves(signal);
-  go_on();
+  if (stop_ourselves(signal)) {
+    terminal.hand_to(pid);
+  } else {
+    go_on();
+  }
 }
 
-void GatedChild::State::stop_ourselves(int signal) {
+// True: the command goes on by itself. It is not told to then: by the time that we are ready, it
+// may have been stopped again, and is to stay so.
+bool GatedChild::State::stop_ourselves(int signal) {
   const bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
   const pid_t waker = start_waker(getpid(), pid, wants_terminal ? terminal.fd() : -1);
   kill(getpid(), SIGSTOP);
+  const bool goes_on = run_state(pid) == RunState::kRunning;
   if (waker > 0) {
     kill(waker, SIGKILL);
     while (waitpid(waker, nullptr, 0) < 0 && errno == EINTR) {
@@ -373,6 +379,7 @@ void GatedChild::State::stop_ourselves(int signal) {
   }
   for (const int seen : {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT}) (void)discard_pending(seen);
   others_stopped = false;
+  return goes_on;
 }
 
 void GatedChild::State::go_on() {
