@@ -42,15 +42,16 @@ class NoBackend : public RegtoolTest {
 
   void expect_all_unavailable() {
     const std::string pid = std::to_string(::getpid());
-    const std::vector<std::vector<std::string>> commands = {{"verify", "web"},
-                                                            {"ps"},
-                                                            {"stop", "web"},
-                                                            {"kill", "web"},
-                                                            {"prune"},
-                                                            {"wait", "web", "--timeout", "1s"},
-                                                            {"show", "web"},
-                                                            {"forget", "web"},
-                                                            {"register", "new", "--pid", pid}};
+    const std::vector<std::vector<std::string>> commands = {
+        {"verify", "web"},
+        {"ps"},
+        {"stop", "web"},
+        {"kill", "web"},
+        {"prune"},
+        {"wait", "web", "--timeout", "1s"},
+        {"show", "web"},
+        {"forget", "web"},
+        {"register", "--session", "new", "--pid", pid}};
     for (const auto& command : commands) expect_unavailable(command);
   }
 
