@@ -21,7 +21,7 @@ _regtool() {
       kind) mapfile -t COMPREPLY < <(compgen -W "a2a http tcp unix" -- "$cur"); return ;;
     esac
   fi
-  local commands="ps show verify run register forget stop kill wait prune plugins doctor"
+  local commands="ps show verify run register forget stop kill wait prune plugins doctor help"
   local globals="--home --user --plugin --trust-plugins --verbose --json --quiet --no-color --help"
   local globals_with_value=" --home --user --plugin "
 

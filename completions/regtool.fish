@@ -3,7 +3,7 @@ function __regtool_sessions
     command regtool --quiet ps --no-probe --no-prune -q 2>/dev/null
 end
 
-set -l commands ps show verify run register forget stop kill wait prune plugins doctor
+set -l commands ps show verify run register forget stop kill wait prune plugins doctor help
 complete -c regtool -f
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a ps -d 'The sessions that run'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a show -d 'One record and its verdict'

@@ -40,6 +40,17 @@ std::optional<std::int64_t> quarantined_at(std::string_view name) {
   return seconds;
 }
 
+// Whether such a file is ever moved: one that could not be read is no evidence of what it is, and a
+// newer schema is another program's record.
+bool is_no_record(const StoredRecord& judged, const RecordError& problem) {
+  return judged.problem.empty() && problem.problem != RecordProblem::kNewerSchema;
+}
+
+// A younger one may be in the making.
+bool is_old(const core::FileStamp& stamp, std::int64_t now_unix_ns) {
+  return now_unix_ns - stamp.modified_ns >= kGraceNs;
+}
+
 }  // namespace
 
 Status FileStore::Impl::move_to_quarantine(const Change& change, std::string_view from,
@@ -76,16 +87,13 @@ Result<QuarantineReport> FileStore::quarantine(const StoredRecord& judged,
                                                const RecordError& problem, const Call& call) {
   if (auto valid = check_session_id(judged.name); !valid) return tl::unexpected(valid.error());
   QuarantineReport report{.file = file_name(judged.name, kRecordSuffix), .reason = problem.text};
-  if (!judged.problem.empty()) {
-    report.reason = judged.problem;  // could not be read: no evidence of what it is
-    return report;
-  }
-  if (problem.problem == RecordProblem::kNewerSchema) return report;
+  if (!judged.problem.empty()) report.reason = judged.problem;
+  if (!is_no_record(judged, problem)) return report;
   auto change = impl_->begin(call, Impl::Missing::kNotFound);
   if (!change) return tl::unexpected(change.error());
   const auto stamp = change->running.stat(report.file);
   if (!stamp) return tl::unexpected(stamp.error());
-  if (impl_->now_unix_ns() - stamp->modified_ns < kGraceNs) return report;  // may be in the making
+  if (!is_old(*stamp, impl_->now_unix_ns())) return report;
   const auto aside = impl_->take_aside(*change, report.file, judged.version);
   if (!aside) return tl::unexpected(aside.error());
   const auto moved = impl_->move_to_quarantine(*change, aside->name, report.file, &report.moved_to);
@@ -94,6 +102,18 @@ Result<QuarantineReport> FileStore::quarantine(const StoredRecord& judged,
     return tl::unexpected(moved.error());
   }
   return report;
+}
+
+Result<bool> FileStore::would_quarantine(const StoredRecord& judged,
+                                         const RecordError& problem) const {
+  if (auto valid = check_session_id(judged.name); !valid) return tl::unexpected(valid.error());
+  if (!is_no_record(judged, problem)) return false;
+  const auto running = impl_->open_dir(kRunningDir);
+  if (!running) return tl::unexpected(running.error());
+  if (!*running) return false;
+  const auto stamp = (*running)->stat(file_name(judged.name, kRecordSuffix));
+  if (!stamp) return tl::unexpected(stamp.error());
+  return is_old(*stamp, impl_->now_unix_ns());
 }
 
 Result<std::vector<std::string>> FileStore::sweep_staging(

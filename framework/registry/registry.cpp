@@ -91,6 +91,20 @@ void quarantine_non_records(FileStore& files, Sweep& sweep, const Call& call) {
   }
 }
 
+// What quarantine_non_records() would move, and would warn of.
+void foretell_quarantine(const FileStore& files, Sweep& sweep) {
+  for (const UnreadableEntry& entry : sweep.unreadable) {
+    if (!entry.is_record_problem) continue;
+    const auto moved = files.would_quarantine(entry.stored, entry.problem);
+    if (!moved) {
+      sweep.warnings.push_back(
+          fmt::format("{} would be left where it is: {}", entry.file, moved.error().message));
+    } else if (*moved) {
+      sweep.quarantined.push_back(entry.file);
+    }
+  }
+}
+
 void sweep_leftovers(FileStore& files, ProcessProbe& probe, Sweep& sweep, const Call& call) {
   const auto is_gone = [&](const ProcessIdentity& writer) {
     Observation read;
@@ -188,6 +202,7 @@ Result<Sweep> Registry::prune(const PruneOptions& options, const Call& call) {
         result->pruned.push_back(pruned_entry(view, result->here));
       }
     }
+    if (const auto& files = impl_->options().files) foretell_quarantine(*files, *result);
   } else if (const auto& files = impl_->options().files) {
     quarantine_non_records(*files, *result, call);
     sweep_leftovers(*files, *impl_->options().probe, *result, call);

@@ -9,12 +9,19 @@
 namespace rollcall::regtool {
 namespace {
 
+constexpr std::string_view kLogNames[] = {"error", "warning", "info", "debug"};
+
+bool is_log_level(const std::string& text) {
+  return text.empty() ||
+         std::find(std::begin(kLogNames), std::end(kLogNames), text) != std::end(kLogNames) ||
+         (text.size() == 1 && text.front() >= '0' && text.front() <= '3');
+}
+
 int log_level_of(const GlobalOptions& options) {
   int level = 1;
   if (const auto variable = platform::environment("ROLLCALL_LOG")) {
-    constexpr std::string_view kNames[] = {"error", "warning", "info", "debug"};
     for (int candidate = 0; candidate < 4; ++candidate) {
-      if (*variable == kNames[candidate] || *variable == std::to_string(candidate)) {
+      if (*variable == kLogNames[candidate] || *variable == std::to_string(candidate)) {
         level = candidate;
       }
     }
@@ -91,9 +98,12 @@ Outcome<int> execute(const Invocation& invocation, Output& output,
   if (std::holds_alternative<VersionCommand>(invocation.command)) return say_version(output);
   // `run` does so itself, once the command that it starts cannot inherit it any more.
   if (!std::holds_alternative<RunCommand>(invocation.command)) platform::keep_memory_out_of_dumps();
-  auto context = Context::open(invocation.global, output);
+  const bool is_doctor = std::holds_alternative<DoctorCommand>(invocation.command);
+  auto context = Context::open(invocation.global, output, is_doctor);
   if (!context) return tl::unexpected(context.error());
-  return std::visit(Dispatch{**context, limits}, invocation.command);
+  auto code = std::visit(Dispatch{**context, limits}, invocation.command);
+  (*context)->log_plugins();
+  return code;
 }
 
 }  // namespace
@@ -108,6 +118,9 @@ int run_regtool(const std::vector<std::string>& arguments,
     options.json = asks_for_json(arguments);
   }
   Output output(style_of(options));
+  if (const auto level = platform::environment("ROLLCALL_LOG"); level && !is_log_level(*level)) {
+    output.warning(fmt::format("ROLLCALL_LOG={}: it is error, warning, info or debug", *level));
+  }
   int code = kExitIo;
   const auto outcome = invocation ? execute(*invocation, output, limits)
                                   : Outcome<int>(tl::unexpected(invocation.error()));

@@ -196,7 +196,7 @@ class CommandLine {
     sub("kill", "Sends one signal")
         .positional("ID", "The session")
         .value("-s,--signal", "TERM INT HUP QUIT KILL USR1 USR2 CONT STOP (default KILL)", "NAME")
-        .value("--total", "After KILL, waits so long for the end (default 3000)", "MS");
+        .value("--total", "After KILL, waits so long for the end: 500ms, 2s (default 3s)", "TIME");
     sub("run", "Runs a command as a session, for as long as it runs")
         .value("--session", "Its id (default: a new one)", "ID")
         .value("--name", "Its name (default: the command's)", "NAME")
@@ -244,6 +244,7 @@ class CommandLine {
     Subcommand& child = sub("check-here", "", &plugins);
     child.positional("FILE", "").flag("--write-store", "");
     child.app().group("");
+    sub("help", "The help of a command: help [COMMAND]");
     sub("doctor", "What this machine lets Rollcall see, and which configuration applies");
   }
 
@@ -251,6 +252,43 @@ class CommandLine {
   Typed typed_;
   std::vector<std::unique_ptr<Subcommand>> subs_;
 };
+
+// Levenshtein's, of short words.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, changed}));
+    }
+  }
+  return row.back();
+}
+
+bool has_command(const CLI::App& app, const std::string& word) {
+  return !app.get_subcommands([&](const CLI::App* it) { return it->get_name() == word; }).empty();
+}
+
+tl::unexpected<Failure> unknown_command(const std::string& word, CLI::App& app) {
+  std::string near;
+  std::string all;
+  std::size_t nearest = 3;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::string& name = command->get_name();
+    all.append(all.empty() ? "" : ", ").append(name);
+    const std::size_t away = word.size() <= 32 ? distance(word, name) : nearest;
+    if (away < nearest) {
+      nearest = away;
+      near = name;
+    }
+  }
+  const std::string hint = near.empty() ? "" : fmt::format("; did you mean {}?", near);
+  return usage_failure(
+      fmt::format("unknown command {}{}{}there are {}", word, hint, hint.empty() ? "; " : " ", all),
+      word);
+}
 
 tl::unexpected<Failure> bad_option(std::string_view option, const std::string& value,
                                    std::string_view expected) {
@@ -293,6 +331,20 @@ class Reader {
                .value());
     }
     return parsed;
+  }
+  // A bare number is milliseconds here, with a unit it is any time; up to a day.
+  std::optional<std::int64_t> milliseconds(const std::string& key) {
+    const std::string* value = typed_.value(key);
+    if (value == nullptr) return std::nullopt;
+    if (const auto bare = parse_integer(*value, 0, kDayMs)) return bare;
+    constexpr std::int64_t kNsPerMs = 1'000'000;
+    const bool has_unit = !value->empty() && value->back() >= 'a' && value->back() <= 'z';
+    const auto parsed = has_unit ? parse_duration_ns(*value) : std::nullopt;
+    if (parsed && *parsed <= kDayMs * kNsPerMs) return (*parsed + kNsPerMs - 1) / kNsPerMs;
+    note(bad_option(key, *value,
+                    "a time is 500 (milliseconds), 500ms, 1.5s, 2m or 1h, at most a day")
+             .value());
+    return std::nullopt;
   }
   std::vector<KeyValue> pairs(const std::string& key) {
     std::vector<KeyValue> out;
@@ -351,14 +403,15 @@ PsOptions read_ps(const Typed& typed, Reader& reader) {
 
 KillCommand read_kill(const Typed& typed, Reader& reader) {
   KillCommand command{.session = reader.session()};
-  command.total_ms = reader.integer("total", 0, kDayMs);
+  command.total_ms = reader.milliseconds("total");
   if (const auto* name = typed.value("signal")) {
     const auto signal = parse_signal(*name);
     if (signal) {
       command.signal = *signal;
     } else {
       reader.note(
-          bad_option("signal", *name, "is one of TERM INT HUP QUIT KILL USR1 USR2 CONT STOP")
+          bad_option("signal", *name,
+                     "a signal is one of TERM INT HUP QUIT KILL USR1 USR2 CONT STOP, written so")
               .value());
     }
   }
@@ -436,8 +489,8 @@ Command read_command(const std::string& chosen, const Typed& typed, Reader& read
   if (chosen == "show") return ShowOptions{reader.session(), reader.duration("timeout")};
   if (chosen == "wait") return WaitCommand{reader.session(), reader.duration("timeout")};
   if (chosen == "stop") {
-    return StopCommand{reader.session(), typed.flag("force"), reader.integer("after", 0, kDayMs),
-                       reader.integer("total", 0, kDayMs)};
+    return StopCommand{reader.session(), typed.flag("force"), reader.milliseconds("after"),
+                       reader.milliseconds("total")};
   }
   if (chosen == "kill") return read_kill(typed, reader);
   if (chosen == "forget") return ForgetCommand{reader.session(), typed.flag("force")};
@@ -505,6 +558,19 @@ Outcome<Invocation> parse_command_line(const std::vector<std::string>& arguments
   std::vector<std::string> options = arguments;
   std::vector<std::string> words = cut_command(options);
   CommandLine line;
+  if (const std::size_t at = first_word(options, 0); at < options.size() && options[at] != "--") {
+    const bool asks_help = options[at] == "help";
+    // `help COMMAND` is `COMMAND --help`.
+    if (asks_help) {
+      options.erase(options.begin() + static_cast<std::ptrdiff_t>(at));
+      options.emplace_back("--help");
+    }
+    const std::string word = options[at];
+    if (word != "--help" && (word.empty() || word.front() != '-') &&
+        !has_command(line.app(), word)) {
+      return unknown_command(word, line.app());
+    }
+  }
   try {
     std::reverse(options.begin(), options.end());  // as CLI11 takes them
     line.app().parse(std::move(options));

@@ -59,10 +59,33 @@ void add_home(Context& context, std::vector<DoctorLine>& lines) {
   lines.push_back({"file system", local ? Health::kGood : Health::kLimited,
                    local ? "of this machine alone"
                          : "shared or unknown: a record that names no host is never gone"});
-  if (context.is_foreign()) return;
-  const auto records = (*files)->list({});
-  lines.push_back({"reading", records ? Health::kGood : Health::kBad,
-                   records ? fmt::format("{} records", records->size()) : records.error().message});
+  const auto stored = (*files)->list({});
+  if (!stored) {
+    lines.push_back({"reading", Health::kBad, stored.error().message});
+    return;
+  }
+  const auto records = static_cast<std::size_t>(
+      std::count_if(stored->begin(), stored->end(), [](const StoredRecord& entry) {
+        return entry.problem.empty() && parse_record(entry.bytes, entry.name).has_value();
+      }));
+  const std::size_t others = stored->size() - records;
+  lines.push_back({"reading", others == 0 ? Health::kGood : Health::kLimited,
+                   fmt::format("{} record{}, {} file{} that {} no record or cannot be read",
+                               records, records == 1 ? "" : "s", others, others == 1 ? "" : "s",
+                               others == 1 ? "is" : "are")});
+}
+
+void add_configuration(const Context& context, std::vector<DoctorLine>& lines) {
+  if (!context.config_problem().empty()) {
+    lines.push_back({"configuration", Health::kBad, context.config_problem()});
+    return;
+  }
+  for (const std::string& warning : context.config().warnings) {
+    lines.push_back({"configuration", Health::kLimited, warning});
+  }
+  if (context.config().warnings.empty()) {
+    lines.push_back({"configuration", Health::kGood, "it can be used"});
+  }
 }
 
 std::vector<PluginInfo> add_plugins(Context& context, std::vector<DoctorLine>& lines) {
@@ -127,7 +150,8 @@ void write_text(Context& context, const std::vector<DoctorLine>& lines) {
 }  // namespace
 
 Outcome<int> run_doctor(Context& context) {
-  std::vector<DoctorLine> lines = platform_checks(context.home());
+  std::vector<DoctorLine> lines = platform_checks(context.home(), context.owner());
+  add_configuration(context, lines);
   add_home(context, lines);
   add_identity(context, lines);
   const auto plugins = add_plugins(context, lines);

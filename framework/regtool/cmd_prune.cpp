@@ -32,7 +32,7 @@ void write_text(Output& out, const Sweep& sweep, bool dry_run) {
                          entry.reason));
   }
   for (const std::string& file : sweep.quarantined) {
-    out.line(fmt::format("quarantined: {}", file));
+    out.line(fmt::format("{}: {}", dry_run ? "would quarantine" : "quarantined", file));
   }
   if (sweep.pruned.empty() && sweep.quarantined.empty()) out.line("nothing to prune");
 }
@@ -69,8 +69,10 @@ Outcome<int> run_prune(Context& context, const PruneCommand& command) {
   if (command.undo) return undo(context, *command.undo);
   const auto registry = context.registry();
   if (!registry) return tl::unexpected(registry.error());
+  const std::int64_t begun_ns = context.clock()->monotonic_ns();
   const auto sweep = (*registry)->prune({.dry_run = command.dry_run}, {});
   if (!sweep) return failure_of(sweep.error(), context.home());
+  context.log_sweep(*sweep, begun_ns);
   Output& out = context.out();
   if (out.json()) {
     write_json(out, *sweep, command.dry_run);

@@ -133,7 +133,7 @@ void write_text(Output& out, const std::vector<SessionRow>& rows, const PsOption
     return;
   }
   if (rows.empty() && options.format.empty()) {
-    out.line("no running sessions");
+    out.line(options.filters.empty() ? "no running sessions" : "no session matches");
     return;
   }
   std::string_view columns = options.wide ? kPsWideColumns : kPsColumns;
@@ -206,11 +206,13 @@ Outcome<int> run_ps(Context& context, const PsOptions& options) {
   SweepOptions reading;
   reading.ask_doors = !options.no_probe && !context.is_foreign();
   reading.prune = !options.no_prune && !context.is_foreign();
+  const std::int64_t begun_ns = context.clock()->monotonic_ns();
   Result<Sweep> sweep = [&] {
     const Progress progress(context.out(), "asking the sessions");
     return (*registry)->sweep(reading, {});
   }();
   if (!sweep) return failure_of(sweep.error(), context.home());
+  context.log_sweep(*sweep, begun_ns);
   const std::int64_t now = context.clock()->unix_ns();
   std::vector<SessionRow> rows;
   rows.reserve(sweep->sessions.size());

@@ -124,8 +124,14 @@ Outcome<int> run_wait(Context& context, const WaitCommand& command) {
     out.document(json);
   } else {
     constexpr std::string_view kSentences[] = {"cannot be told", "ended", "still there"};
-    out.line(fmt::format("{}: {}{}{}", *id, kSentences[index], report->reason.empty() ? "" : ": ",
-                         report->reason));
+    std::string text(kSentences[index]);
+    // A reason that says so itself is the whole sentence.
+    if (report->reason.find(text) != std::string::npos) {
+      text = report->reason;
+    } else if (!report->reason.empty()) {
+      text += ": " + report->reason;
+    }
+    out.line(fmt::format("{}: {}", *id, text));
   }
   return kCodes[index];
 }

@@ -156,6 +156,7 @@ Outcome<Verified> verify_named(Context& context, const SessionName& name,
   const Progress progress(context.out(), "asking the session");
   auto view = (*registry)->verify(*id, !context.is_foreign(), {});
   if (!view) return tl::unexpected(context.session_failure(view.error(), *id));
+  context.log_view(*view);
   auto here = (*registry)->here({});
   if (!here) return failure_of(here.error());
   return Verified{std::move(*view), std::move(*here)};

@@ -11,6 +11,7 @@
 #include "core/text.hpp"
 #include "regtool/format.hpp"
 #include "regtool/platform.hpp"
+#include "rollcall/door_url.hpp"
 
 namespace rollcall::regtool {
 namespace {
@@ -176,11 +177,25 @@ Status bad_value(const std::string& from, std::string_view key, const std::strin
   return fail(ErrorCode::kCorrupt, fmt::format("{}: {} must be {}", from, key, expected));
 }
 
+// No resolver is ever asked: a host by name is never connected to.
+void warn_of_names(Config& config, const std::string& from) {
+  for (const std::string& host : config.allow_hosts) {
+    const bool is_bare_ipv6 = host.find(':') != std::string::npos && host.front() != '[';
+    const std::string url = (is_bare_ipv6 ? "[" + host + "]" : host) + ":1";
+    if (host != "localhost" && parse_door_url(url, {host})) continue;
+    config.warnings.push_back(fmt::format(
+        "{}: doors.allow_hosts: {} is no numeric address, and no name is ever resolved: "
+        "its doors are not asked",
+        from, host));
+  }
+}
+
 Status apply_entry(Config& config, const Key& key, const ConfigEntry& entry,
                    const std::string& from) {
   if (const auto* list = std::get_if<List Config::*>(&key.target)) {
     if (!entry.list) return bad_value(from, key.name, "a list of texts");
     config.*(*list) = *entry.list;
+    if (*list == &Config::allow_hosts) warn_of_names(config, from);
   } else if (const auto* text = std::get_if<std::string Config::*>(&key.target)) {
     if (!entry.text) return bad_value(from, key.name, "a text");
     config.*(*text) = *entry.text;
@@ -220,17 +235,27 @@ tl::unexpected<Failure> config_failure(const Error& error, const std::string& pa
 
 Outcome<void> load_file(Config& config, const std::string& path) {
   const auto bytes = platform::read_trusted_file(path, kMaxConfigBytes);
-  if (!bytes && bytes.error().code == ErrorCode::kNotFound) return {};
+  if (!bytes && bytes.error().code == ErrorCode::kNotFound) {
+    config.files.push_back(path + ": not there");
+    return {};
+  }
   if (!bytes) return config_failure(bytes.error(), path);
   const auto entries = parse_config(*bytes, path);
   if (!entries) return config_failure(entries.error(), path);
   if (auto applied = apply_config(config, *entries, path); !applied) {
     return config_failure(applied.error(), path);
   }
+  config.files.push_back(path + ": read");
   return {};
 }
 
 }  // namespace
+
+Config default_config() {
+  Config config;
+  for (const Key& key : kKeys) note_source(config, key, "default");
+  return config;
+}
 
 Result<std::vector<ConfigEntry>> parse_config(std::string_view bytes, const std::string& path) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -282,8 +307,7 @@ Status apply_environment(Config& config,
 }
 
 Outcome<Config> load_config(const std::string& home_file, const std::string& system_file) {
-  Config config;
-  for (const Key& key : kKeys) note_source(config, key, "default");
+  Config config = default_config();
   for (const std::string* path : {&system_file, &home_file}) {
     if (path->empty()) continue;
     if (auto loaded = load_file(config, *path); !loaded) return tl::unexpected(loaded.error());

@@ -34,8 +34,12 @@ struct Config {
     std::string from;  // "default", a path, or the variable
   };
   std::vector<Source> sources;
-  std::vector<std::string> warnings;  // unknown keys
+  std::vector<std::string> files;     // "PATH: read" or "PATH: not there", in the order of reading
+  std::vector<std::string> warnings;  // unknown keys, hosts that are no addresses
 };
+
+// What applies where nothing is configured.
+[[nodiscard]] Config default_config();
 
 // One file's text, parsed: keys are joined by '.', so that {"gone":{"days":1}} and {"gone.days":1}
 // say the same. Strict JSON, no key twice, at most 4 levels. Pure.

@@ -22,6 +22,12 @@ std::string joined(const std::vector<std::string>& texts) {
   return out;
 }
 
+std::string described(const PluginInfo& info) {
+  const std::string why = info.reason.empty() ? "" : ": " + info.reason;
+  return fmt::format("{}, {}{}", info.id.empty() ? "(no id)" : info.id,
+                     info.file.empty() ? "(no file)" : info.file, why);
+}
+
 }  // namespace
 
 Context::Context(const GlobalOptions& options, Output& output)
@@ -29,7 +35,8 @@ Context::Context(const GlobalOptions& options, Output& output)
 
 Context::~Context() = default;
 
-Outcome<std::unique_ptr<Context>> Context::open(const GlobalOptions& options, Output& output) {
+Outcome<std::unique_ptr<Context>> Context::open(const GlobalOptions& options, Output& output,
+                                                bool without_config) {
   for (const std::string& file : options.plugins) {
     if (!file.empty() && file.front() == '/') continue;
     return usage_failure(
@@ -43,8 +50,17 @@ Outcome<std::unique_ptr<Context>> Context::open(const GlobalOptions& options, Ou
   // Another user's configuration has no say over what we do.
   const std::string home_file = context->is_foreign() ? "" : context->home_ + "/config.json";
   auto config = load_config(home_file, platform::system_config_path());
-  if (!config) return tl::unexpected(config.error());
-  context->config_ = std::move(*config);
+  if (config) {
+    context->config_ = std::move(*config);
+  } else if (without_config) {
+    context->config_ = default_config();
+    context->config_problem_ = config.error().text;
+  } else {
+    return tl::unexpected(config.error());
+  }
+  output.log(2,
+             fmt::format("home: {}, records: files in {}/running", context->home_, context->home_));
+  for (const std::string& file : context->config_.files) output.log(2, "configuration: " + file);
   for (const std::string& warning : context->config_.warnings) output.warning(warning);
   return context;
 }
@@ -94,6 +110,51 @@ Outcome<void> Context::may_change() const {
                  *options_.user);
 }
 
+void Context::log_plugins() const {
+  if (!host_ || output_.style().log_level < 2) return;
+  for (const PluginInfo& info : host_->plugins()) {
+    if (info.state == PluginState::kAvailable) continue;
+    output_.log(2, fmt::format("plugin {}: {}", to_text(info.state), described(info)));
+  }
+}
+
+void Context::log_view(const SessionView& view) const {
+  std::string door = "not asked";
+  if (view.door) {
+    const Reason reason = judge_door(view.record.session_id, *view.door);
+    door = fmt::format("{} in {} ms", reason == Reason::kNone ? "ok" : to_text(reason),
+                       view.door->elapsed_ns / kNsPerMs);
+  }
+  const std::string why = view.finding.text.empty() ? "" : ": " + view.finding.text;
+  output_.log(3,
+              fmt::format("{}: process {}, door {}: {}{}", view.record.session_id,
+                          to_text(view.process.state), door, to_text(view.finding.verdict), why));
+}
+
+void Context::log_sweep(const Sweep& sweep, std::int64_t begun_ns) const {
+  if (output_.style().log_level < 2) return;
+  const std::int64_t spent_ns = clock_->monotonic_ns() - begun_ns;
+  std::size_t states[3] = {};
+  std::size_t asked = 0;
+  std::int64_t slowest_ns = 0;
+  for (const SessionView& view : sweep.sessions) {
+    ++states[static_cast<std::size_t>(view.process.state)];
+    if (view.door) ++asked, slowest_ns = std::max(slowest_ns, view.door->elapsed_ns);
+    log_view(view);
+  }
+  const auto count = [&](ProcessState state) { return states[static_cast<std::size_t>(state)]; };
+  output_.log(2, fmt::format("list: {} records, {} files that are none or cannot be read",
+                             sweep.sessions.size() + sweep.pruned.size(), sweep.unreadable.size()));
+  output_.log(2, fmt::format("observe: {} alive, {} gone and left, {} cannot be told",
+                             count(ProcessState::kAlive), count(ProcessState::kGone),
+                             count(ProcessState::kUnverified)));
+  output_.log(2, fmt::format("doors: {} asked side by side, the slowest took {} ms", asked,
+                             slowest_ns / kNsPerMs));
+  output_.log(2, fmt::format("prune: {} pruned, {} quarantined", sweep.pruned.size(),
+                             sweep.quarantined.size()));
+  output_.log(2, fmt::format("all of it took {} ms", spent_ns / kNsPerMs));
+}
+
 Outcome<Host*> Context::host() {
   if (host_) return host_.get();
   Host::Options options;
@@ -109,6 +170,9 @@ Outcome<Host*> Context::host() {
   auto host = Host::open(std::move(options));
   if (!host) return tl::unexpected(to_capability_failure(host.error()));
   host_ = std::move(*host);
+  for (const PluginInfo& info : host_->plugins()) {
+    output_.log(2, fmt::format("plugin considered: {}", described(info)));
+  }
   return host_.get();
 }
 

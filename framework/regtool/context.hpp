@@ -20,15 +20,20 @@ namespace rollcall::regtool {
 // Threads: one.
 class Context {
  public:
-  // Finds the home and reads the configuration; opens nothing else.
+  // Finds the home and reads the configuration; opens nothing else. `without_config`: where the
+  // configuration cannot be used, the defaults apply, and config_problem() says why.
   [[nodiscard]] static Outcome<std::unique_ptr<Context>> open(const GlobalOptions& options,
-                                                              Output& output);
+                                                              Output& output,
+                                                              bool without_config = false);
   ~Context();
 
   [[nodiscard]] Output& out() { return output_; }
   [[nodiscard]] const GlobalOptions& options() const { return options_; }
   [[nodiscard]] const Config& config() const { return config_; }
+  [[nodiscard]] const std::string& config_problem() const { return config_problem_; }
   [[nodiscard]] const std::string& home() const { return home_; }
+  // The user that must own the home.
+  [[nodiscard]] std::uint64_t owner() const { return owner_.value_or(platform::effective_uid()); }
   [[nodiscard]] const std::shared_ptr<const Clock>& clock() const { return clock_; }
   // Another user's home: nothing is written or pruned, no door is asked.
   [[nodiscard]] bool is_foreign() const { return options_.user.has_value(); }
@@ -45,6 +50,12 @@ class Context {
   // A failed act on the session `id`, which was found before. session_not_found only if the records
   // say, asked again, that it is gone: what the error did not find may be something else.
   [[nodiscard]] Failure session_failure(const Error& error, const std::string& id);
+  // Logs which plugins were loaded by now, and what was refused.
+  void log_plugins() const;
+
+  // Log what a read found: counts, times, and at debugging each record's verdict.
+  void log_sweep(const Sweep& sweep, std::int64_t begun_ns) const;
+  void log_view(const SessionView& view) const;
 
   // Refused where the sessions are another user's.
   [[nodiscard]] Outcome<void> may_change() const;
@@ -60,6 +71,7 @@ class Context {
   std::string home_;
   std::optional<std::uint64_t> owner_;
   Config config_;
+  std::string config_problem_;
   std::unique_ptr<Host> host_;
   std::shared_ptr<FileStore> files_;
   std::unique_ptr<Registry> registry_;

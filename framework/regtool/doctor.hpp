@@ -16,7 +16,10 @@ struct DoctorLine {
 };
 
 // The platform's checks: of Linux pidfd, pidfs, /proc, hidepid, descriptors, the home's
-// directories. Creates nothing. Threads: any.
-[[nodiscard]] std::vector<DoctorLine> platform_checks(const std::string& home);
+// directories, which `owner` must own. Creates nothing. Threads: any.
+[[nodiscard]] std::vector<DoctorLine> platform_checks(const std::string& home, std::uint64_t owner);
+
+// What the value of a mount's option hidepid ("0", "invisible", ...) means to who asks. Pure.
+[[nodiscard]] DoctorLine judge_hidepid(const std::string& value, bool is_superuser);
 
 }  // namespace rollcall::regtool

@@ -83,10 +83,7 @@ DoctorLine hidepid_line() {
     return {"hidepid", Health::kGood, "off: other users' processes show"};
   const std::string value =
       options->substr(at + 8, options->find_first_of(", ", at + 8) - (at + 8));
-  const bool off = value == "0" || value == "off";
-  return {"hidepid", off ? Health::kGood : Health::kLimited,
-          off ? "off: other users' processes show"
-              : fmt::format("hidepid={}: other users' processes cannot be told", value)};
+  return judge_hidepid(value, geteuid() == 0);
 }
 
 DoctorLine descriptors_line() {
@@ -103,36 +100,71 @@ DoctorLine descriptors_line() {
                             few ? ": fewer doors than 1,000 are asked side by side" : "")};
 }
 
-DoctorLine directory_line(const std::string& path, const std::string& topic) {
+// The sentence that a write would fail with.
+DoctorLine refused_line(const std::string& topic, const std::string& path, const std::string& why) {
+  return {topic, Health::kBad, fmt::format("refusing to use {}: {}", path, why)};
+}
+
+bool exists(const std::string& path) {
+  struct stat info {};
+  return lstat(path.c_str(), &info) == 0;
+}
+
+DoctorLine directory_line(const std::string& path, const std::string& topic, std::uint64_t owner,
+                          const std::string& mark) {
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0) {
     if (errno == ENOENT) return {topic, Health::kGood, path + ": not there yet"};
     return {topic, Health::kBad, fmt::format("{}: {}", path, errno_text(errno))};
   }
-  if (S_ISLNK(info.st_mode)) return {topic, Health::kBad, path + ": a symlink; it is refused"};
+  if (S_ISLNK(info.st_mode)) {
+    return refused_line(topic, path, "it is a symbolic link; put a directory in its place");
+  }
   if (!S_ISDIR(info.st_mode)) return {topic, Health::kBad, path + ": not a directory"};
-  if (info.st_uid != geteuid()) {
-    return {topic, Health::kBad,
-            fmt::format("{}: belongs to uid {}, not to you ({})", path, info.st_uid, geteuid())};
+  if (info.st_uid != owner) {
+    return refused_line(topic, path,
+                        fmt::format("it belongs to uid {}, not to uid {}", info.st_uid, owner));
   }
   const unsigned mode = info.st_mode & 07777U;
-  if ((mode & 077U) != 0) {
-    return {topic, Health::kLimited,
-            fmt::format("{}: mode 0{:o} lets others in; run: chmod go= {}", path, mode, path)};
+  if ((mode & S_ISVTX) != 0 && (mode & S_IWOTH) != 0) {
+    return refused_line(topic, path, "everybody may write to it; choose a directory of your own");
   }
-  return {topic, Health::kGood, fmt::format("{}: mode 0{:o}, yours", path, mode)};
+  if ((mode & 077U) == 0) {
+    return {topic, Health::kGood, fmt::format("{}: mode 0{:o}, its user's alone", path, mode)};
+  }
+  if (!mark.empty() && !exists(path + mark)) {
+    return {topic, Health::kLimited,
+            fmt::format("{}: mode 0{:o} lets others in, and it holds no records: is it meant to be "
+                        "the home? A write would make it private",
+                        path, mode)};
+  }
+  return {
+      topic, Health::kLimited,
+      fmt::format("{}: mode 0{:o} lets others in; the next write makes it private", path, mode)};
 }
 
 }  // namespace
 
-std::vector<DoctorLine> platform_checks(const std::string& home) {
+DoctorLine judge_hidepid(const std::string& value, bool is_superuser) {
+  if (value == "0" || value == "off") {
+    return {"hidepid", Health::kGood, "off: other users' processes show"};
+  }
+  if (is_superuser) {
+    return {"hidepid", Health::kGood,
+            fmt::format("hidepid={}: no limit to the superuser, who sees all processes", value)};
+  }
+  return {"hidepid", Health::kLimited,
+          fmt::format("hidepid={}: other users' processes cannot be told", value)};
+}
+
+std::vector<DoctorLine> platform_checks(const std::string& home, std::uint64_t owner) {
   std::vector<DoctorLine> lines = {kernel_line()};
   for (DoctorLine& line : pidfd_lines()) lines.push_back(std::move(line));
   lines.push_back(proc_line());
   lines.push_back(hidepid_line());
   lines.push_back(descriptors_line());
-  lines.push_back(directory_line(home, "home"));
-  lines.push_back(directory_line(home + "/running", "records"));
+  lines.push_back(directory_line(home, "home", owner, "/running"));
+  lines.push_back(directory_line(home + "/running", "records", owner, ""));
   return lines;
 }
 

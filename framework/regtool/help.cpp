@@ -40,7 +40,7 @@ Exit: 0 ended, 1 still there, 3 cannot be told.
 )"},
     {"stop", R"(Examples:
   regtool stop 9d0e                      SIGTERM, again after 1 s, waits 3 s
-  regtool stop 9d0e --total 10000        waits 10 s
+  regtool stop 9d0e --total 10s          waits 10 s
   regtool stop 9d0e --force              one SIGKILL
 
 Exit: 0 ended or gone already, 1 still there, 4 refused.

@@ -122,16 +122,21 @@ Outcome<std::string> resolve_session_name(const SessionName& name,
     if (row != nullptr) return row->session_id;
     return not_found(fmt::format("no row {}: fewer sessions have a live process", name.text), name);
   }
+  const bool is_number = name.text.find_first_not_of("0123456789") == std::string::npos;
+  const std::string hint =
+      is_number ? fmt::format("; sessions are named by id: for a pid, regtool ps --filter pid={}",
+                              name.text)
+                : "";
   const auto exact = matches(candidates, [&](std::string_view id) { return id == name.text; });
   if (!exact.empty()) return answer_for(exact.front(), name);
   if (name.text.size() < kShortestSuffix) {
-    return not_found(fmt::format("no session {}; the end of an id needs at least {} characters",
-                                 name.text, kShortestSuffix),
+    return not_found(fmt::format("no session {}; the end of an id needs at least {} characters{}",
+                                 name.text, kShortestSuffix, hint),
                      name);
   }
   const auto found =
       matches(candidates, [&](std::string_view id) { return ends_with_any_case(id, name.text); });
-  if (found.empty()) return not_found(fmt::format("no session {}", name.text), name);
+  if (found.empty()) return not_found(fmt::format("no session {}{}", name.text, hint), name);
   if (found.size() == 1) return answer_for(found.front(), name);
   std::string text = fmt::format("{} fits {} sessions:", name.text, found.size());
   for (const Match& match : found) text.append(" ").append(match.id);

@@ -46,6 +46,15 @@ std::string A2aConversation::rpc_request(std::string_view token) const {
   return text;
 }
 
+plugin::DoorAnswer A2aConversation::status_of(const HttpResponse& response) const {
+  plugin::DoorAnswer answer = status_answer(response, token_sent_);
+  const std::string_view asked = *ask_ == Ask::kCard         ? kCardPath
+                                 : *ask_ == Ask::kLegacyCard ? kLegacyCardPath
+                                                             : std::string_view("/");
+  answer.detail.append(token_sent_ ? " to POST " : " to GET ").append(asked);
+  return answer;
+}
+
 Step A2aConversation::on_response(const HttpResponse& response) {
   return token_sent_ ? on_rpc(response) : on_card(response);
 }
@@ -55,7 +64,7 @@ Step A2aConversation::on_card(const HttpResponse& response) {
     ask_ = Ask::kLegacyCard;
     return Step::connect_again();
   }
-  if (!has_content(response)) return Step::done(status_answer(response, false));
+  if (!has_content(response)) return Step::done(status_of(response));
   const CardReading reading = read_card(response.body(), settings_.extension_uris);
   plugin::DoorAnswer answer = answer_of(reading, response);
   if (reading.reading == Reading::kNoSession && reading.promises_more) {
@@ -68,7 +77,7 @@ Step A2aConversation::on_card(const HttpResponse& response) {
 Step A2aConversation::on_rpc(const HttpResponse& response) {
   const int status = response.status();
   const bool refused = status == 401 || status == 403 || status / 100 == 3;
-  if (refused || status == 204 || status == 205) return Step::done(status_answer(response, true));
+  if (refused || status == 204 || status == 205) return Step::done(status_of(response));
   const CardReading reading = read_rpc_card(response.body(), request_id_, settings_.extension_uris);
   const bool other_generation =
       reading.has_code && (reading.code == kMethodNotFound || reading.code == kVersionNotSupported);
@@ -76,7 +85,7 @@ Step A2aConversation::on_rpc(const HttpResponse& response) {
     ask_ = Ask::kLegacyRpc;
     return Step::connect_again();
   }
-  if (!has_content(response)) return Step::done(status_answer(response, true));
+  if (!has_content(response)) return Step::done(status_of(response));
   return Step::done(answer_of(reading, response));
 }
 

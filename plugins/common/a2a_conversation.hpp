@@ -37,6 +37,8 @@ class A2aConversation final : public Conversation {
   [[nodiscard]] std::string rpc_request(std::string_view token) const;
   Step on_card(const HttpResponse& response);
   Step on_rpc(const HttpResponse& response);
+  // What a status without content says, and of which path.
+  [[nodiscard]] plugin::DoorAnswer status_of(const HttpResponse& response) const;
   [[nodiscard]] plugin::DoorAnswer answer_of(const CardReading& reading,
                                              const HttpResponse& response) const;
 

@@ -406,9 +406,7 @@ void Loop::on_timer(std::size_t index, std::int64_t now) {
       return abandon(index, kHostTooSlow);
     case Phase::kSpeaking:
       return answer(index,
-                    plugin::door_failed(ROLLCALL_DOOR_READ_TIMEOUT,
-                                        "it took the connection and did not answer in time"),
-                    now);
+                    plugin::door_failed(ROLLCALL_DOOR_READ_TIMEOUT, "it took the connection"), now);
     case Phase::kQueued:
     case Phase::kDone:
       return;

@@ -1,6 +1,12 @@
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
+#include <array>
+#include <chrono>
+#include <sstream>
 #include <string>
 
 #include "regtool/regtool_fixture.hpp"
@@ -226,6 +232,74 @@ TEST_F(Act, ForgetKeepsWhatRunsUnlessForced) {
   EXPECT_EQ(run({"forget", "s-1"}).code(), 1);
 }
 
+TEST_F(Act, StopByDefaultSendsAgainAfterASecondAndGivesUpAfterThree) {
+  Child child = Child::exec({"sh", "-c",
+                             "trap 'date +%s%N >> " + log() + "' TERM; echo ready > " + log() +
+                                 "; while :; do sleep 0.02; done"});
+  ASSERT_TRUE(wait_until([&] { return testing::slurp(log()) == "ready\n"; }));
+  put_record_of("s-1", child.pid());
+  const auto now_ns = [] {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  };
+  const std::int64_t begun = now_ns();
+  const Ran ran = run({"stop", "s-1", "--json"});
+  EXPECT_EQ(ran.code(), 1);
+  const std::int64_t elapsed = number_at(parse_json(ran.out), "elapsed_ms");
+  EXPECT_GE(elapsed, 2900);
+  EXPECT_LT(elapsed, 10'000);
+  std::istringstream lines(testing::slurp(log()));
+  std::string ready;
+  std::int64_t first = 0;
+  std::int64_t second = 0;
+  lines >> ready >> first >> second;
+  ASSERT_GT(second, first) << testing::slurp(log());
+  EXPECT_LT(first - begun, 900'000'000);
+  EXPECT_GT(second - first, 600'000'000);
+  EXPECT_LT(second - first, 2'500'000'000);
+  std::string third;
+  EXPECT_FALSE(lines >> third) << third;
+}
+
+TEST_F(Act, StopSignalsTheRecordedProcessWhateverItsCardClaims) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listener, 8), 0);
+  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string url = "\"http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "\"";
+  Child victim = Child::sleeper();
+  const std::string claimed = std::to_string(victim.pid());
+  const std::string body =
+      R"({"pid":)" + claimed +
+      R"(,"capabilities":{"extensions":[{"uri":"urn:rollcall:ext:session:1","params":)" +
+      R"({"sessionId":"s-a","pid":)" + claimed + "}}]}}";
+  const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) +
+                             "\r\nConnection: close\r\n\r\n" + body;
+  Child server = Child::run([&] {
+    for (;;) {
+      const int peer = ::accept(listener, nullptr, nullptr);
+      std::array<char, 4096> request{};
+      (void)!::read(peer, request.data(), request.size());
+      (void)!::write(peer, answer.data(), answer.size());
+      ::close(peer);
+    }
+    return 0;
+  });
+  ::close(listener);
+  put_record_of("s-a", server.pid(), R"(,"metadata":{"command_pid":")" + claimed + R"("})", url);
+  EXPECT_EQ(run({"verify", "s-a"}).out, "s-a: live\n");
+  EXPECT_EQ(run({"stop", "s-a"}).code(), 0);
+  const auto status = server.wait();
+  ASSERT_TRUE(status);
+  EXPECT_TRUE(WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM);
+  EXPECT_TRUE(victim.alive());
+}
+
 TEST_F(Act, PruneTellsBeforeItActsAndCanBeUndone) {
   put_record("s-dead", record("s-dead", testing::free_pid(), "1"));
   const Ran dry = run({"prune", "--dry-run", "--json"});
@@ -256,6 +330,11 @@ TEST_F(Act, PruneSetsAnOldTornFileAside) {
   put_record("young", "{");
   const timespec old[2] = {{::time(nullptr) - 3600, 0}, {::time(nullptr) - 3600, 0}};
   ASSERT_EQ(::utimensat(AT_FDCWD, record_path("torn").c_str(), old, 0), 0);
+  const auto dry = parse_json(run({"prune", "--dry-run", "--json"}).out);
+  ASSERT_EQ(at(dry, "quarantined").Size(), 1U);
+  EXPECT_EQ(string_at(dry, "quarantined.0"), "torn.json");
+  EXPECT_EQ(run({"prune", "--dry-run"}).out, "would quarantine: torn.json\n");
+  EXPECT_TRUE(has_record("torn"));
   const auto json = parse_json(run({"prune", "--json"}).out);
   ASSERT_EQ(at(json, "quarantined").Size(), 1U);
   EXPECT_EQ(string_at(json, "quarantined.0"), "torn.json");

@@ -198,6 +198,43 @@ TEST(CommandLine, RefusesADoorThatCouldNeverAnswer) {
             "org.example.x");
 }
 
+TEST(CommandLine, NamesTheCommandThatWasMeant) {
+  const auto near = parse_command_line({"--json", "pss"});
+  ASSERT_FALSE(near);
+  EXPECT_EQ(near.error().exit_code, kExitUsage);
+  EXPECT_EQ(near.error().text.rfind("unknown command pss; did you mean ps?", 0), 0U)
+      << near.error().text;
+  const auto far = parse_command_line({"enumerate"});
+  ASSERT_FALSE(far);
+  EXPECT_EQ(far.error().text.find("did you mean"), std::string::npos) << far.error().text;
+  EXPECT_NE(far.error().text.find("verify"), std::string::npos) << far.error().text;
+}
+
+TEST(CommandLine, HelpIsACommandToo) {
+  EXPECT_EQ(parsed<HelpCommand>({"help"}).text, parsed<HelpCommand>({"--help"}).text);
+  EXPECT_EQ(parsed<HelpCommand>({"help", "ps"}).text, parsed<HelpCommand>({"ps", "--help"}).text);
+  EXPECT_EQ(parsed<HelpCommand>({"help", "plugins", "check"}).text,
+            parsed<HelpCommand>({"plugins", "check", "--help"}).text);
+  expect_usage({"help", "nonsense"});
+  EXPECT_EQ(parsed<VerifyOptions>({"verify", "help"}).session.text, "help");
+}
+
+TEST(CommandLine, TheTimesOfStopHaveUnits) {
+  EXPECT_EQ(parsed<StopCommand>({"stop", "s1", "--total", "10ms"}).total_ms, 10);
+  EXPECT_EQ(parsed<StopCommand>({"stop", "s1", "--total", "1.5s"}).total_ms, 1500);
+  EXPECT_EQ(parsed<StopCommand>({"stop", "s1", "--after", "250"}).after_ms, 250);
+  EXPECT_EQ(parsed<KillCommand>({"kill", "s1", "--total", "2m"}).total_ms, 120'000);
+  expect_usage({"stop", "s1", "--total", "25h"});
+  expect_usage({"stop", "s1", "--total", "10 ms"});
+}
+
+TEST(CommandLine, SaysWhichSignalsThereAre) {
+  const auto failed = parse_command_line({"kill", "s1", "--signal", "SIGTERM"});
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().text.find("one of TERM INT HUP"), std::string::npos)
+      << failed.error().text;
+}
+
 TEST(CommandLine, KeepsTheVersionsOfProgramAndSessionApart) {
   EXPECT_TRUE(std::holds_alternative<VersionCommand>(parse_command_line({"--version"})->command));
   EXPECT_EQ(parsed<RunCommand>({"run", "--version", "1.2", "--", "true"}).version, "1.2");

@@ -397,5 +397,40 @@ TEST_F(Ps, ReportsAGoodDoorAmongHungOnes) {
   }
 }
 
+TEST_F(Ps, WithoutProbingConnectsToNoDoor) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listener, 8), 0);
+  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  put_record_of("s-1", ::getpid(), "",
+                "\"127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "\"");
+  const auto connections = [&] {
+    int count = 0;
+    for (int peer = 0; (peer = ::accept(listener, nullptr, nullptr)) >= 0; ++count) ::close(peer);
+    return count;
+  };
+  const Ran unasked = run({"ps", "--no-probe", "--filter", "status=alive", "-q"});
+  EXPECT_EQ(unasked.out, "s-1\n");
+  EXPECT_EQ(connections(), 0);
+  EXPECT_EQ(run({"ps", "--timeout", "100ms", "-q"}).out, "s-1\n");
+  EXPECT_EQ(connections(), 1);
+  ::close(listener);
+}
+
+TEST_F(Ps, SaysThatNoSessionMatchesAFilter) {
+  put_record_of("s-1", ::getpid());
+  EXPECT_EQ(run({"ps", "--filter", "name=other"}).out, "no session matches\n");
+}
+
+TEST_F(Ps, TellsAPidFromAnId) {
+  const Ran ran = run({"verify", "4242"});
+  EXPECT_EQ(ran.code(), 1);
+  EXPECT_NE(ran.err.find("named by id"), std::string::npos) << ran.err;
+}
+
 }  // namespace
 }  // namespace rollcall::regtool

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "regtool/doctor.hpp"
 #include "regtool/regtool_fixture.hpp"
 #include "support/paths.hpp"
 
@@ -96,6 +97,68 @@ TEST_F(Tools, DoctorFindsAHomeThatIsASymlink) {
   EXPECT_EQ(run({"doctor"}).code(), 1);
 }
 
+TEST_F(Tools, DoctorRefusesAHomeThatEverybodyMayWriteTo) {
+  const std::string shared = (dir_ / "shared").string();
+  std::filesystem::create_directories(shared);
+  ::chmod(shared.c_str(), 01777);
+  const Ran ran = run({"--home", shared, "doctor"});
+  EXPECT_EQ(ran.code(), 1);
+  EXPECT_NE(ran.out.find("refusing to use " + shared + ": everybody may write to it"),
+            std::string::npos)
+      << ran.out;
+  EXPECT_EQ(ran.out.find("chmod"), std::string::npos) << ran.out;
+  ::chmod(shared.c_str(), 0755);
+  EXPECT_NE(run({"--home", shared, "doctor"}).out.find("is it meant to be the home?"),
+            std::string::npos);
+}
+
+TEST_F(Tools, DoctorShowsABrokenConfigurationInItsTable) {
+  std::filesystem::create_directories(home_);
+  ::chmod(home_.c_str(), 0700);
+  std::ofstream(home_ + "/config.json") << "{";
+  ::chmod((home_ + "/config.json").c_str(), 0600);
+  const Ran ran = run({"doctor", "--json"});
+  EXPECT_EQ(ran.code(), 1);
+  const auto json = parse_json(ran.out);
+  bool told = false;
+  for (const auto& check : at(json, "checks").GetArray()) {
+    if (string_at(check, "topic") != "configuration") continue;
+    told = true;
+    EXPECT_EQ(string_at(check, "state"), "bad");
+    EXPECT_NE(string_at(check, "text").find("config.json"), std::string::npos);
+  }
+  EXPECT_TRUE(told) << ran.out;
+  EXPECT_GT(at(json, "checks").Size(), 10U);
+}
+
+TEST_F(Tools, DoctorTellsRecordsFromWhatIsNone) {
+  const Child child = Child::sleeper();
+  put_record_of("s-1", child.pid());
+  put_record("torn", "{");
+  const Ran ran = run({"doctor"});
+  EXPECT_NE(ran.out.find("1 record, 1 file that is no record"), std::string::npos) << ran.out;
+}
+
+TEST_F(Tools, WarnsOfAllowedHostsThatAreNoAddresses) {
+  environment_["ROLLCALL_DOORS_ALLOW_HOSTS"] = "db.example,10.0.0.7,fd00::1";
+  const Ran ran = run({"ps"});
+  EXPECT_NE(ran.err.find("db.example is no numeric address"), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.err.find("10.0.0.7 is"), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.err.find("fd00::1 is"), std::string::npos) << ran.err;
+}
+
+TEST(Hidepid, LimitsOrdinaryUsersOnly) {
+  EXPECT_EQ(judge_hidepid("0", false).health, Health::kGood);
+  EXPECT_EQ(judge_hidepid("invisible", false).health, Health::kLimited);
+  EXPECT_EQ(judge_hidepid("invisible", true).health, Health::kGood);
+}
+
+TEST_F(Tools, DoctorJudgesTheHomeByTheUserThatIsNamed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, for --user";
+  const Ran ran = run({"--user", "nobody", "doctor"});
+  EXPECT_EQ(ran.out.find("not to uid 0"), std::string::npos) << ran.out;
+}
+
 TEST_F(Tools, SaysItsVersion) {
   EXPECT_EQ(run({"--version"}).out.rfind("regtool ", 0), 0U);
   const auto json = parse_json(run({"--version", "--json"}).out);
@@ -113,6 +176,29 @@ TEST_F(Tools, LogsOnlyWhenAsked) {
   EXPECT_EQ(run({"ps"}).err, "");
   environment_["ROLLCALL_LOG"] = "debug";
   expect_clean(run({"ps"}).err);
+}
+
+TEST_F(Tools, SaysWhatItDoesWhenAskedAndNeverASecret) {
+  const Child child = Child::sleeper();
+  put_record_of("s-1", child.pid(), R"(,"door_token":"tok-secret")", R"("127.0.0.1:9")");
+  const Ran info = run({"-v", "ps"});
+  for (const std::string& part :
+       {std::string("info: home: ") + home_, std::string("config.json: not there"),
+        std::string("info: plugin loaded: rollcall.backend.linux, /"),
+        std::string("list: 1 records"), std::string("observe: 1 alive"),
+        std::string("doors: 1 asked"), std::string("prune: 0 pruned")}) {
+    EXPECT_NE(info.err.find(part), std::string::npos) << part << "\n" << info.err;
+  }
+  EXPECT_EQ(info.err.find("debug:"), std::string::npos) << info.err;
+  const Ran debug = run({"-vv", "ps"});
+  EXPECT_NE(debug.err.find("debug: s-1: process alive, door "), std::string::npos) << debug.err;
+  EXPECT_EQ(debug.err.find("tok-secret"), std::string::npos);
+  expect_clean(debug.err);
+}
+
+TEST_F(Tools, WarnsOfALogLevelThatIsNone) {
+  environment_["ROLLCALL_LOG"] = "loud";
+  EXPECT_NE(run({"ps"}).err.find("ROLLCALL_LOG=loud"), std::string::npos);
 }
 
 }  // namespace

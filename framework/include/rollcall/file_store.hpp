@@ -92,6 +92,10 @@ class ROLLCALL_API FileStore final : public RecordStore {
   [[nodiscard]] Result<QuarantineReport> quarantine(const StoredRecord& judged,
                                                     const RecordError& problem, const Call& call);
 
+  // Whether quarantine() would move it now. Changes nothing. Errors: as it, but for the lock.
+  [[nodiscard]] Result<bool> would_quarantine(const StoredRecord& judged,
+                                              const RecordError& problem) const;
+
   // Leftover staging files older than a minute: those whose writer `is_gone` proves gone, and those
   // that name no writer, since who writes one holds the lock that this takes. Returns names.
   [[nodiscard]] Result<std::vector<std::string>> sweep_staging(

@@ -55,7 +55,7 @@ struct Sweep {
   std::vector<UnreadableEntry> unreadable;
   std::vector<PrunedEntry> pruned;
   std::vector<std::string> warnings;     // e.g. a gone record that could not be removed, and why
-  std::vector<std::string> quarantined;  // names moved, by prune
+  std::vector<std::string> quarantined;  // names moved, or with dry_run to be moved, by prune
 };
 
 struct SweepOptions {
