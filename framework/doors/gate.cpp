@@ -256,8 +256,8 @@ void DoorGate::complete(std::size_t item, DoorReading& reading) const {
   const Ruling its = ruling(item);
   reading.ownership = its.ownership;
   if (its.admitted) {
-    // Who holds the door explains a failure only of a door that names nobody by design.
-    if (reading.answered && !reading.named && reading.detail.empty()) reading.detail = its.detail;
+    // Who holds the door explains no failure to answer.
+    if (reading.answered && reading.detail.empty()) reading.detail = its.detail;
     return;
   }
   if (reading.answered) {

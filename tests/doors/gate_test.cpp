@@ -239,6 +239,43 @@ TEST(AskDoors, MakesNoConnectionForABadUrl) {
   EXPECT_EQ(probe.questions(), 0);
 }
 
+TEST(AskDoors, DoesNotExplainAFailureByWhoHoldsTheDoor) {
+  auto probe = probe_saying({.owner = Ownership::kProcess,
+                             .loopback = true,
+                             .peer = "127.0.0.1:80",
+                             .reason = "it holds every listener there"});
+  const DoorReading reading = ask_scripted(
+      [](std::span<const DoorAsk>, const DoorProber::Admit& admit,
+         const DoorProber::Answer& answer) {
+        const ConnectedSocket socket{0, -1};
+        Admission admission;
+        admit({&socket, 1}, {&admission, 1});
+        DoorReading failed;
+        failed.reason = Reason::kNoSession;
+        answer(0, failed);
+        return Status{};
+      },
+      probe);
+  EXPECT_EQ(outcome_of(reading), "no-session");
+  EXPECT_EQ(reading.ownership, Ownership::kProcess);
+  EXPECT_EQ(reading.detail, "");
+}
+
+TEST(AskDoors, SaysWhichPathAnsweredWithAnHttpError) {
+  DoorServer server([](DoorConnection& door) {
+    door.read_request();
+    door.send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n");
+  });
+  PortProbe probe;
+  const DoorReading posted = ask_one(record_of(server.url(), kToken), probe);
+  EXPECT_EQ(outcome_of(posted), "http-status");
+  EXPECT_EQ(posted.detail, "it answers 503 Busy to POST /");
+  Record without = record_of(server.url(), kToken);
+  without.door_token.reset();
+  EXPECT_EQ(ask_one(without, probe).detail,
+            "it answers 503 Busy to GET /.well-known/agent-card.json");
+}
+
 TEST(AskDoors, SaysWhichKindHasNoPlugin) {
   PortProbe probe;
   const DoorReading reading = ask_one(record_of(DoorSpec{"gopher", {}}, "127.0.0.1:70"), probe);
