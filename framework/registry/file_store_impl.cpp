@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -42,16 +43,20 @@ bool is_of_an_unused_home(std::string_view name) {
 // holds a home's folders, or nothing that is not a home's. Its permissions are others' business
 // otherwise. Errors: kDenied, kIo.
 Status check_is_home(const core::PrivateDir& home) {
-  for (const std::string_view name : {kRunningDir, kGoneDir, kQuarantineDir}) {
+  const auto is_folder = [&](std::string_view name) {
     const auto stamp = home.stat(name);
-    if (stamp && stamp->kind == core::FileKind::kDirectory) return {};
-  }
+    return stamp && stamp->kind == core::FileKind::kDirectory;
+  };
+  constexpr std::string_view kFolders[] = {kRunningDir, kGoneDir, kQuarantineDir};
+  if (std::any_of(std::begin(kFolders), std::end(kFolders), is_folder)) return {};
   std::string foreign;
   const auto looked = home.each([&](const core::DirEntry& entry) {
     if (!is_of_an_unused_home(entry.name)) foreign = entry.name;
     return foreign.empty();
   });
   if (!looked || foreign.empty()) return looked;
+  // Another process may have made the home in between.
+  if (std::any_of(std::begin(kFolders), std::end(kFolders), is_folder)) return {};
   return fail(
       ErrorCode::kDenied,
       fmt::format("refusing to use {} as a home: it is no home of Rollcall and not empty (it "
