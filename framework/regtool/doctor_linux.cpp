@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string_view>
@@ -110,8 +111,24 @@ bool exists(const std::string& path) {
   return lstat(path.c_str(), &info) == 0;
 }
 
+// What makes a directory that is there no home: empty where it is one, or may become one. The rule
+// is the file store's.
+std::string foreign_entry(const std::string& home) {
+  for (const char* folder : {"/running", "/gone", "/quarantine"}) {
+    if (exists(home + folder)) return {};
+  }
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(home, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_ours = name == "lock" || name == "lost+found" ||
+                         name.rfind("config.json", 0) == 0 || name.rfind(".config.json", 0) == 0;
+    if (!is_ours) return name;
+  }
+  return {};
+}
+
 DoctorLine directory_line(const std::string& path, const std::string& topic, std::uint64_t owner,
-                          const std::string& mark) {
+                          bool is_home) {
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0) {
     if (errno == ENOENT) return {topic, Health::kGood, path + ": not there yet"};
@@ -129,14 +146,14 @@ DoctorLine directory_line(const std::string& path, const std::string& topic, std
   if ((mode & S_ISVTX) != 0 && (mode & S_IWOTH) != 0) {
     return refused_line(topic, path, "everybody may write to it; choose a directory of your own");
   }
+  const std::string foreign = is_home ? foreign_entry(path) : std::string();
+  if (!foreign.empty()) {
+    return refused_line(
+        topic, path + " as a home",
+        fmt::format("it is no home of Rollcall and not empty (it holds {})", foreign));
+  }
   if ((mode & 077U) == 0) {
     return {topic, Health::kGood, fmt::format("{}: mode 0{:o}, its user's alone", path, mode)};
-  }
-  if (!mark.empty() && !exists(path + mark)) {
-    return {topic, Health::kLimited,
-            fmt::format("{}: mode 0{:o} lets others in, and it holds no records: is it meant to be "
-                        "the home? A write would make it private",
-                        path, mode)};
   }
   return {
       topic, Health::kLimited,
@@ -163,8 +180,8 @@ std::vector<DoctorLine> platform_checks(const std::string& home, std::uint64_t o
   lines.push_back(proc_line());
   lines.push_back(hidepid_line());
   lines.push_back(descriptors_line());
-  lines.push_back(directory_line(home, "home", owner, "/running"));
-  lines.push_back(directory_line(home + "/running", "records", owner, ""));
+  lines.push_back(directory_line(home, "home", owner, true));
+  lines.push_back(directory_line(home + "/running", "records", owner, false));
   return lines;
 }
 

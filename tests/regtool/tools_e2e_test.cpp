@@ -108,8 +108,12 @@ TEST_F(Tools, DoctorRefusesAHomeThatEverybodyMayWriteTo) {
       << ran.out;
   EXPECT_EQ(ran.out.find("chmod"), std::string::npos) << ran.out;
   ::chmod(shared.c_str(), 0755);
-  EXPECT_NE(run({"--home", shared, "doctor"}).out.find("is it meant to be the home?"),
-            std::string::npos);
+  std::ofstream(shared + "/letter") << "dear";
+  const Ran other = run({"--home", shared, "doctor"});
+  EXPECT_EQ(other.code(), 1);
+  EXPECT_NE(other.out.find("refusing to use " + shared + " as a home: it is no home of Rollcall"),
+            std::string::npos)
+      << other.out;
 }
 
 TEST_F(Tools, DoctorShowsABrokenConfigurationInItsTable) {
