@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,11 +59,12 @@ enum class Connecting : std::uint8_t {
   kBusy,         // a Unix listener's queue is full: try again a little later
   kRefused,      // nobody listens there, or not for us
   kTimedOut,     // the system gave up by itself
+  kUnsupported,  // this system has no Unix sockets
   kNoResources,  // ours, not theirs (descriptors, ports, memory): no evidence about the door
 };
 struct ConnectStep {
   Connecting outcome = Connecting::kRefused;
-  std::int64_t os_code = 0;  // errno; 0 with kRefused: it had connected to itself
+  std::int64_t os_code = 0;  // of the system; 0 with kRefused: it had connected to itself
 };
 
 // Starts connecting. `reserve`: how many of the process's descriptors stay untouched, for whoever
@@ -89,24 +91,28 @@ struct Readiness {
   bool writable = false;
 };
 
-// Waits for many sockets; costs by the number that are ready.
+// Waits for many sockets. Costs by the number that are ready where the system can tell them
+// (epoll), else by the number that are watched.
 class Poller {
  public:
   // nullopt: no descriptor for it.
   [[nodiscard]] static std::optional<Poller> open();
-  Poller(Poller&&) noexcept = default;
-  Poller& operator=(Poller&&) noexcept = default;
+  Poller(Poller&&) noexcept;
+  Poller& operator=(Poller&&) noexcept;
+  ~Poller();
 
   // False: out of memory or of the system's watches.
   [[nodiscard]] bool watch(const Socket& socket, std::size_t key, bool readable, bool writable);
   void change(const Socket& socket, std::size_t key, bool readable, bool writable);
+  // Before a watched socket is closed. One that is not watched does no harm.
   void forget(const Socket& socket);
   // Replaces `ready` by what is ready within `timeout_ns` (rounded up to whole milliseconds).
   void wait(std::vector<Readiness>& ready, std::int64_t timeout_ns);
 
  private:
-  explicit Poller(Socket descriptor) : descriptor_(std::move(descriptor)) {}
-  Socket descriptor_;
+  struct State;
+  explicit Poller(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace rollcall::doors

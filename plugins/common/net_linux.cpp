@@ -43,6 +43,8 @@ Connecting outcome_of(int code, Family family) {
       return Connecting::kPending;
     case EAGAIN:  // unix(7): the queue is full. TCP: no free local port
       return family == Family::kUnix ? Connecting::kBusy : Connecting::kNoResources;
+    case EAFNOSUPPORT:
+      return family == Family::kUnix ? Connecting::kUnsupported : Connecting::kRefused;
     case EADDRNOTAVAIL:  // IPv6 switched off; or no free local port
       return family == Family::kIpv6 ? Connecting::kRefused : Connecting::kNoResources;
     case EMFILE:
@@ -170,36 +172,45 @@ std::string system_text(std::int64_t os_code) {
   return std::generic_category().message(static_cast<int>(os_code));
 }
 
+struct Poller::State {
+  Socket epoll;
+};
+
+Poller::Poller(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Poller::Poller(Poller&&) noexcept = default;
+Poller& Poller::operator=(Poller&&) noexcept = default;
+Poller::~Poller() = default;
+
 std::optional<Poller> Poller::open() {
   const int fd = epoll_create1(EPOLL_CLOEXEC);
   if (fd < 0) return {};
-  return Poller(Socket(fd));
+  return Poller(std::make_unique<State>(State{Socket(fd)}));
 }
 
 bool Poller::watch(const Socket& socket, std::size_t key, bool readable, bool writable) {
   epoll_event event{};
   event.events = events_of(readable, writable);
   event.data.u64 = key;
-  return epoll_ctl(fd_of(descriptor_), EPOLL_CTL_ADD, fd_of(socket), &event) == 0;
+  return epoll_ctl(fd_of(state_->epoll), EPOLL_CTL_ADD, fd_of(socket), &event) == 0;
 }
 
 void Poller::change(const Socket& socket, std::size_t key, bool readable, bool writable) {
   epoll_event event{};
   event.events = events_of(readable, writable);
   event.data.u64 = key;
-  epoll_ctl(fd_of(descriptor_), EPOLL_CTL_MOD, fd_of(socket), &event);
+  epoll_ctl(fd_of(state_->epoll), EPOLL_CTL_MOD, fd_of(socket), &event);
 }
 
 void Poller::forget(const Socket& socket) {
   epoll_event unused{};
-  epoll_ctl(fd_of(descriptor_), EPOLL_CTL_DEL, fd_of(socket), &unused);
+  epoll_ctl(fd_of(state_->epoll), EPOLL_CTL_DEL, fd_of(socket), &unused);
 }
 
 void Poller::wait(std::vector<Readiness>& ready, std::int64_t timeout_ns) {
   std::array<epoll_event, 256> events{};
   const std::int64_t ms = std::clamp<std::int64_t>((timeout_ns + kNsPerMs - 1) / kNsPerMs, 0,
                                                    std::numeric_limits<int>::max());
-  const int count = epoll_wait(fd_of(descriptor_), events.data(), static_cast<int>(events.size()),
+  const int count = epoll_wait(fd_of(state_->epoll), events.data(), static_cast<int>(events.size()),
                                static_cast<int>(ms));
   ready.clear();
   for (int i = 0; i < count; ++i) {

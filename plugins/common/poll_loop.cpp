@@ -54,6 +54,9 @@ plugin::DoorAnswer connect_failure(const ConnectStep& step) {
   if (step.outcome == Connecting::kTimedOut) {
     return plugin::door_failed(ROLLCALL_DOOR_CONNECT_TIMEOUT, system_text(step.os_code));
   }
+  if (step.outcome == Connecting::kUnsupported) {
+    return plugin::door_failed(ROLLCALL_DOOR_NOT_SUPPORTED, "this system has no Unix sockets");
+  }
   if (step.os_code == 0) {
     return plugin::door_failed(ROLLCALL_DOOR_REFUSED,
                                "nobody listens: the connection reached itself");
@@ -108,6 +111,7 @@ class Loop {
   void expire(std::int64_t now);
   void on_timer(std::size_t index, std::int64_t now);
   void set_timer(std::size_t index, std::int64_t when);
+  void stop_watching(const Flight& flight);
   void hang_up(Flight& flight);
   void answer(std::size_t index, plugin::DoorAnswer answer, std::int64_t now);
   void abandon(std::size_t index, const char* why);
@@ -223,6 +227,7 @@ void Loop::on_connect_step(std::size_t index, const ConnectStep& step, std::int6
       return set_timer(index, std::min(now + kRetryNs, flight.address_deadline));
     case Connecting::kRefused:
     case Connecting::kTimedOut:
+    case Connecting::kUnsupported:
       return next_address(index, connect_failure(step), now);
   }
 }
@@ -247,7 +252,7 @@ void Loop::next_address(std::size_t index, plugin::DoorAnswer failure, std::int6
 
 void Loop::await_admission(std::size_t index) {
   Flight& flight = flights_[index];
-  if (flight.phase == Phase::kConnecting) poller_.forget(flight.socket);
+  stop_watching(flight);
   flight.phase = Phase::kConnected;
   set_timer(index, flight.deadline);
   if (waiting_.empty()) waiting_since_ = plugin::now_ns();
@@ -418,8 +423,15 @@ void Loop::set_timer(std::size_t index, std::int64_t when) {
   timers_.push({when, index});
 }
 
+void Loop::stop_watching(const Flight& flight) {
+  if (flight.phase == Phase::kConnecting || flight.phase == Phase::kSpeaking) {
+    poller_.forget(flight.socket);
+  }
+}
+
 void Loop::hang_up(Flight& flight) {
-  flight.socket.close();  // the kernel takes a closed descriptor out of the poller
+  stop_watching(flight);
+  flight.socket.close();
   wipe(flight.out);
   buffered_ -= flight.buffered;
   flight.buffered = 0;
