@@ -26,7 +26,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/RollcallConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/RollcallConfig.cmake
               ${CMAKE_BINARY_DIR}/RollcallConfigVersion.cmake
-              cmake/RollcallPlugin.cmake cmake/rollcall_plugin.map
+              cmake/RollcallPlugin.cmake cmake/rollcall_plugin.map cmake/rollcall_plugin.exports
   DESTINATION ${ROLLCALL_CMAKE_DIR} COMPONENT development)
 
 # Documents, in the folders that they have here, so that their links lead somewhere. What a link of

@@ -1,9 +1,15 @@
 # rollcall_add_plugin(NAME SOURCES file... [MANIFEST file] [LIBRARIES target...]
 #                     [OUTPUT_DIRECTORY dir] [NO_INSTALL])
 #
-# A shared library that exports exactly one symbol, rollcall_plugin_v1, with its manifest
-# (NAME.rollcall.json) beside it. Works in this tree and, through find_package(Rollcall), outside.
-set(ROLLCALL_PLUGIN_MAP ${CMAKE_CURRENT_LIST_DIR}/rollcall_plugin.map)
+# A shared library (NAME.so, NAME.dylib or NAME.dll) that exports exactly one symbol,
+# rollcall_plugin_v1, with its manifest (NAME.rollcall.json) beside it. Works in this tree and,
+# through find_package(Rollcall), outside.
+if(APPLE)
+  # Written as a pattern: a name in plain would have to be there, and some test plugins lack it.
+  set(ROLLCALL_PLUGIN_MAP ${CMAKE_CURRENT_LIST_DIR}/rollcall_plugin.exports)
+else()
+  set(ROLLCALL_PLUGIN_MAP ${CMAKE_CURRENT_LIST_DIR}/rollcall_plugin.map)
+endif()
 
 function(rollcall_add_plugin name)
   cmake_parse_arguments(ARG "NO_INSTALL" "MANIFEST;OUTPUT_DIRECTORY" "SOURCES;LIBRARIES" ${ARGN})
@@ -24,7 +30,13 @@ function(rollcall_add_plugin name)
   set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${output}
                                            RUNTIME_OUTPUT_DIRECTORY ${output})
   target_link_libraries(${name} PRIVATE rollcall::plugin ${ARG_LIBRARIES})
-  if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  if(MINGW)
+    # What is not marked for export is not exported, even where nothing is marked. The runtime of the
+    # compiler goes into the library: hosts need not have it.
+    target_link_options(${name} PRIVATE -static LINKER:--exclude-all-symbols)
+  elseif(APPLE)
+    target_link_options(${name} PRIVATE LINKER:-exported_symbols_list,${ROLLCALL_PLUGIN_MAP})
+  elseif(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options(${name} PRIVATE LINKER:--version-script=${ROLLCALL_PLUGIN_MAP})
     if(NOT ROLLCALL_SANITIZE)
       target_link_options(${name} PRIVATE LINKER:-z,defs)

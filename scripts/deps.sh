@@ -3,6 +3,7 @@
 #
 #   scripts/deps.sh [build] [test] [bench]      without arguments: all three
 #   scripts/deps.sh build package               to install, and to make the .deb packages
+#   scripts/deps.sh cross                       to build for Windows and macOS, and to run Wine
 #   scripts/deps.sh peers                       what bench/peers measures in comparison
 #
 # As root it needs no sudo. When everything is there it asks nothing of the network. The acceptance
@@ -24,6 +25,9 @@ test=(libgtest-dev libgmock-dev clang clang-format-14 valgrind strace procps ipr
 # To measure.
 bench=(libgtest-dev libgmock-dev libbenchmark-dev procps)
 peers=(python3 python3-psutil)
+# To build for Windows and macOS and to test that (scripts/cross.sh brings what is no package).
+cross=(g++-mingw-w64-x86-64-posix binutils-mingw-w64-x86-64 wine64 wine lld-14 llvm-14 googletest
+  openssl patch bzip2 "${build[@]}")
 
 readonly NODE_MAJOR=20 NODE_PIN=20.20.2
 
@@ -104,6 +108,7 @@ command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
 
 wanted=()
 node=0
+npm=0
 [ $# -gt 0 ] || set -- build test bench
 for group in "$@"; do
   case $group in
@@ -112,9 +117,11 @@ for group in "$@"; do
     package) wanted+=("${package[@]}") ;;
     bench) wanted+=("${bench[@]}") ;;
     peers) wanted+=("${peers[@]}") ;;
-    -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    *) die "unknown group '$group': build, package, test, bench or peers" ;;
+    cross) wanted+=("${cross[@]}"); npm=1 ;;
+    -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) die "unknown group '$group': build, package, test, bench, cross or peers" ;;
   esac
 done
 install_packages "${wanted[@]}"
+[ "$npm" = 0 ] || command -v npm >/dev/null || install_packages npm
 [ "$node" = 0 ] || { install_node; install_a2a; }
