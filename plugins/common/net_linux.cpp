@@ -8,32 +8,20 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <limits>
 #include <system_error>
 
-#include "common/net.hpp"
+#include "common/net_address.hpp"
 
 namespace rollcall::doors {
 namespace {
 
+using detail::is_self_connected;
+using detail::raw;
+
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 int fd_of(const Socket& socket) { return static_cast<int>(socket.handle()); }
-
-const sockaddr* raw(const Address& address) {
-  return reinterpret_cast<const sockaddr*>(address.bytes.data());
-}
-
-template <class Raw>
-Address wrapped(Family family, const Raw& address, std::size_t size) {
-  Address out;
-  static_assert(sizeof(Raw) <= sizeof(out.bytes));
-  out.family = family;
-  out.size = static_cast<std::uint32_t>(size);
-  std::memcpy(out.bytes.data(), &address, size);
-  return out;
-}
 
 Connecting outcome_of(int code, Family family) {
   switch (code) {
@@ -68,18 +56,6 @@ bool in_reserve(int fd, std::uint32_t reserve) {
   return static_cast<rlim_t>(fd) >= limit.rlim_cur - kept;
 }
 
-// A TCP simultaneous open with itself: the port that was asked for was free and became our own.
-bool is_self_connected(int fd) {
-  sockaddr_storage here{};
-  sockaddr_storage there{};
-  socklen_t here_size = sizeof(here);
-  socklen_t there_size = sizeof(there);
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&here), &here_size) != 0) return false;
-  if (getpeername(fd, reinterpret_cast<sockaddr*>(&there), &there_size) != 0) return false;
-  if (here.ss_family != AF_INET && here.ss_family != AF_INET6) return false;
-  return here_size == there_size && std::memcmp(&here, &there, here_size) == 0;
-}
-
 std::uint32_t events_of(bool readable, bool writable) {
   return (readable ? std::uint32_t{EPOLLIN | EPOLLRDHUP} : 0U) |
          (writable ? std::uint32_t{EPOLLOUT} : 0U);
@@ -88,32 +64,12 @@ std::uint32_t events_of(bool readable, bool writable) {
 }  // namespace
 
 std::optional<Address> tcp_address(std::string_view host, std::uint16_t port) {
-  const std::string text(host);
-  if (text.find('\0') != std::string::npos) return {};
-  sockaddr_in v4{};
-  v4.sin_family = AF_INET;
-  v4.sin_port = htons(port);
-  if (inet_pton(AF_INET, text.c_str(), &v4.sin_addr) == 1) {
-    return wrapped(Family::kIpv4, v4, sizeof(v4));
-  }
-  sockaddr_in6 v6{};
-  v6.sin6_family = AF_INET6;
-  v6.sin6_port = htons(port);
-  if (inet_pton(AF_INET6, text.c_str(), &v6.sin6_addr) == 1) {
-    return wrapped(Family::kIpv6, v6, sizeof(v6));
-  }
-  return {};
+  return detail::numeric_address(host, port);
 }
 
 std::optional<Address> unix_address(std::string_view path) {
-  sockaddr_un local{};
-  local.sun_family = AF_UNIX;
-  if (path.empty() || path.front() != '/' || path.size() >= sizeof(local.sun_path) ||
-      path.find('\0') != std::string_view::npos) {
-    return {};
-  }
-  std::memcpy(local.sun_path, path.data(), path.size());
-  return wrapped(Family::kUnix, local, offsetof(sockaddr_un, sun_path) + path.size() + 1);
+  if (path.empty() || path.front() != '/') return {};
+  return detail::path_address(path);
 }
 
 void Socket::close() {
