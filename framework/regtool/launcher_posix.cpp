@@ -305,12 +305,15 @@ struct GatedChild::State {
   std::optional<int> status;    // as waitpid(2) gives it: it ended before attend()
   int passed_on = 0;            // the last signal that was sent to us and not to it
   bool others_stopped = false;  // of our group, by the kernel, since the terminal was lent
+  bool rouse_again = false;     // the others of our group: see pass_on()
 
   int await_exec();
   void follow_stop(int signal);
   void go_on();
   bool stop_ourselves(int signal);
+  void rouse_others();
   void pass_on(int signal);
+  int next_signal(const sigset_t& held);
   End end_of(int status);
 };
 
@@ -457,7 +460,7 @@ End GatedChild::State::end_of(int how) {
   for (const int signal : {SIGTTIN, SIGTTOU}) {
     if (discard_pending(signal)) others_stopped = true;
   }
-  if (had_terminal && others_stopped) kill(0, SIGCONT);
+  if ((had_terminal && others_stopped) || rouse_again) kill(0, SIGCONT);
   End end{.exit_code = exit_code_of(how)};
   const int signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
   if ((signal != SIGINT && signal != SIGQUIT) || plan.limits.ignores(signal)) return end;
@@ -466,15 +469,21 @@ End GatedChild::State::end_of(int how) {
   return end;
 }
 
+void GatedChild::State::rouse_others() {
+  kill(0, SIGCONT);
+  (void)discard_pending(SIGCONT);  // our own: it would hand the terminal over again
+}
+
 void GatedChild::State::pass_on(int signal) {
   if (signal == SIGTTOU && terminal.is_lent()) {
     // The command may wait for the very one that was stopped as it wrote (stty tostop): the next
-    // in the pipeline.
+    // in the pipeline. The kernel signals a group one by one: it may not have reached them yet.
     terminal.take_back(pid);
-    kill(0, SIGCONT);
-    (void)discard_pending(SIGCONT);  // our own: it would hand the terminal over again
+    rouse_others();
+    rouse_again = true;
     return;
   }
+  if (signal == SIGTSTP) rouse_again = false;  // from now on they are stopped on purpose
   if (signal == SIGTTIN || signal == SIGTTOU) others_stopped = true;
   if (is_our_own(signal)) return;
   if (signal == SIGCONT) {
@@ -483,6 +492,20 @@ void GatedChild::State::pass_on(int signal) {
   }
   passed_on = signal;
   kill(-pid, signal);
+}
+
+// 0: none, look again.
+int GatedChild::State::next_signal(const sigset_t& held) {
+  constexpr timespec kRouseAgainAfter{0, 50'000'000};
+  int signal = 0;
+  if (!rouse_again) return sigwait(&held, &signal) == 0 ? signal : 0;
+  signal = sigtimedwait(&held, nullptr, &kRouseAgainAfter);
+  if (signal > 0) return signal;
+  if (errno == EAGAIN) {
+    rouse_again = false;
+    rouse_others();
+  }
+  return 0;
 }
 
 End GatedChild::attend() {
@@ -501,8 +524,7 @@ End GatedChild::attend() {
     }
     if (changed == state.pid) continue;
     if (changed < 0 && errno != EINTR) return {.exit_code = kExitRunFailed};  // not ours any more
-    int signal = 0;
-    if (sigwait(&held, &signal) == 0) state.pass_on(signal);
+    if (const int signal = state.next_signal(held); signal != 0) state.pass_on(signal);
   }
 }
 

@@ -69,7 +69,12 @@ TEST(PluginsCheck, FindsASlotThatAborts) {
 TEST(PluginsCheck, FindsAFactoryThatExits) {
   const CheckReport report = check("fault_create_exits");
   EXPECT_FALSE(report.passed());
-  EXPECT_THAT(report.ending, HasSubstr("ended the process with exit code 3"));
+#if defined(ROLLCALL_SANITIZED)
+  const char* code = "";  // a sanitizer that finds the exit untidy gives another one
+#else
+  const char* code = " 3";
+#endif
+  EXPECT_THAT(report.ending, HasSubstr(std::string("ended the process with exit code") + code));
   EXPECT_THAT(report.ending, HasSubstr("process-probe: "));
 }
 
