@@ -36,11 +36,9 @@ OutputStyle style_of(const GlobalOptions& options) {
   style.log_level = log_level_of(options);
   style.charset = platform::is_utf8_locale() ? text::Charset::kUtf8 : text::Charset::kAscii;
   const auto no_color = platform::environment("NO_COLOR");
-  const auto terminal = platform::environment("TERM");
-  const bool plain = options.no_color || (no_color && !no_color->empty()) || !terminal ||
-                     terminal->empty() || *terminal == "dumb";
-  style.colour_out = !plain && platform::is_terminal(platform::Stream::kOutput);
-  style.progress = !plain && platform::is_terminal(platform::Stream::kError);
+  const bool plain = options.no_color || (no_color && !no_color->empty());
+  style.colour_out = !plain && platform::takes_escapes(platform::Stream::kOutput);
+  style.progress = !plain && platform::takes_escapes(platform::Stream::kError);
   return style;
 }
 

@@ -23,11 +23,6 @@ tl::unexpected<Failure> run_failure(Failure failure) {
   return tl::unexpected(std::move(failure));
 }
 
-std::string base_name(const std::string& path) {
-  const std::size_t slash = path.find_last_of('/');
-  return slash == std::string::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
-}
-
 // 32 bytes of the system's randomness in hex.
 Result<std::string> make_token() {
   std::array<std::byte, 32> bytes{};
@@ -109,7 +104,7 @@ class Session {
   [[nodiscard]] Record describe(std::int64_t command_pid) {
     Record record;
     record.session_id = id_;
-    record.name = command_.name.value_or(base_name(command_.command.front()));
+    record.name = command_.name.value_or(platform::base_name(command_.command.front()));
     record.version = command_.version.value_or("");
     record.workdir = platform::current_directory().value_or("");
     for (const KeyValue& label : command_.labels) {
@@ -193,7 +188,7 @@ Outcome<int> run_attended(Context& context, const RunCommand& command,
   // The child comes before the door and its threads, and has no descriptor of it.
   const auto child = launcher::GatedChild::start(
       {.program = program, .command = command.command, .session_id = *id, .limits = limits});
-  if (!child) return run_failure(to_failure(child.error(), command.command.front()));
+  if (!child) return run_failure(child.error());
   platform::keep_memory_out_of_dumps();  // there will be a token in it; the child keeps its own
   if (auto recorded = session.record((*child)->pid()); !recorded) {
     return tl::unexpected(recorded.error());

@@ -10,12 +10,6 @@ namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-std::string absolute(const std::string& path) {
-  if (path.empty() || path.front() == '/') return path;
-  const auto here = platform::current_directory();
-  return here ? *here + "/" + path : path;
-}
-
 std::string joined(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& text : texts) out.append(out.empty() ? "" : " ").append(text);
@@ -38,11 +32,11 @@ Context::~Context() = default;
 Outcome<std::unique_ptr<Context>> Context::open(const GlobalOptions& options, Output& output,
                                                 bool without_config) {
   for (const std::string& file : options.plugins) {
-    if (!file.empty() && file.front() == '/') continue;
+    if (platform::is_absolute_path(file)) continue;
     return usage_failure(
         fmt::format("--plugin takes an absolute path, since a relative one means another file in "
                     "another working directory: give --plugin {}",
-                    file.empty() ? "/PATH/TO/FILE" : absolute(file)),
+                    file.empty() ? "/PATH/TO/FILE" : platform::absolute_path(file)),
         file);
   }
   std::unique_ptr<Context> context(new Context(options, output));
@@ -67,9 +61,8 @@ Outcome<std::unique_ptr<Context>> Context::open(const GlobalOptions& options, Ou
 
 Outcome<void> Context::find_home() {
   if (options_.user) {
-    if (!platform::is_superuser()) {
-      return refusal("--user is for the superuser: other users' homes are closed to you",
-                     *options_.user);
+    if (auto may = platform::may_read_other_homes(); !may) {
+      return failure_of(may.error(), *options_.user);
     }
     const auto user = platform::user_by_name(*options_.user);
     if (!user && user.error().code == ErrorCode::kNotFound) {
@@ -82,25 +75,20 @@ Outcome<void> Context::find_home() {
   }
   if (options_.home) {
     if (options_.home->empty()) return usage_failure("--home is empty");
-    home_ = absolute(*options_.home);
+    home_ = platform::absolute_path(*options_.home);
     return {};
   }
   if (const auto variable = platform::environment("ROLLCALL_HOME");
       variable && !variable->empty()) {
-    if (variable->front() != '/') {
+    if (!platform::is_absolute_path(*variable)) {
       return usage_failure("ROLLCALL_HOME must be an absolute path", *variable);
     }
     home_ = *variable;
     return {};
   }
-  const auto variable = platform::environment("HOME");
-  if (variable && !variable->empty() && variable->front() == '/') {
-    home_ = *variable + "/.rollcall";
-    return {};
-  }
-  const auto user = platform::user_by_id(platform::effective_uid());
-  if (!user) return failure_of(user.error());
-  home_ = user->home + "/.rollcall";
+  const auto directory = platform::home_directory();
+  if (!directory) return failure_of(directory.error());
+  home_ = *directory + "/.rollcall";
   return {};
 }
 

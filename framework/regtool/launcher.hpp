@@ -15,11 +15,13 @@
 namespace rollcall::regtool::launcher {
 
 // Holds back the signals that are passed on to the command. Called before any thread is started,
-// so that every thread has them held. What we were started with as ignored stays ignored.
+// so that every thread has them held. What we were started with as ignored stays ignored. Windows:
+// the console's events (Ctrl-C, Ctrl-Break, closing, logging off, shutting down).
 void hold_signals(const platform::InheritedLimits& inherited);
 
 // The file that the system would run for `command`, by PATH where it has no slash. Failures:
-// no_command (127), not_runnable (126).
+// no_command (127), not_runnable (126). Windows: never the current directory's, unless PATH names
+// it; .com, .exe, .bat and .cmd are tried behind a name without an extension of those.
 [[nodiscard]] Outcome<std::string> find_program(const std::string& command);
 
 [[nodiscard]] Status change_directory(const std::string& path);
@@ -33,7 +35,7 @@ struct Plan {
 
 // How the command ended.
 struct End {
-  int exit_code = 0;  // 128+n where signal n ended it
+  int exit_code = 0;  // 128+n where signal n ended it; Windows: all 32 bits of its own
   // SIGINT or SIGQUIT ended it, by a key, or sent to us and passed on: we are to die of it as well,
   // so that a shell above us knows. 0: not so.
   int signal = 0;
@@ -48,10 +50,14 @@ void die_of(const End& end);
 // The child has a process group of its own, default signal dispositions and mask (but what we were
 // started with as ignored stays so), the limits that we were started with, none of our descriptors,
 // and dies with the thread that called start(). Threads: that one only.
+// Windows: it is created suspended, in a console group of its own, with our three standard streams
+// and no other handle, in a job that ends with this process: what it started and did not leave to
+// itself ends too if we are killed, and lives on if it ended before us.
 class GatedChild {
  public:
-  // Errors: kIo.
-  [[nodiscard]] static Result<std::unique_ptr<GatedChild>> start(const Plan& plan);
+  // Failures: io (5); Windows, where a file is looked at as soon as the process is created, also
+  // those of release().
+  [[nodiscard]] static Outcome<std::unique_ptr<GatedChild>> start(const Plan& plan);
   // Ends the child if it still waits at the gate.
   ~GatedChild();
   GatedChild(const GatedChild&) = delete;
@@ -80,8 +86,13 @@ struct Readiness {
   std::optional<Failure> failure;  // it could not be run
 };
 
+// As it travels through a pipe; nullopt: that is no whole one. Pure.
+[[nodiscard]] std::string packed(const Readiness& readiness);
+[[nodiscard]] std::optional<Readiness> unpacked(const std::string& bytes);
+
 // Two processes come out of detach(): the caller, and one in a session of its own without a
-// terminal, its input empty and its output in `log_file` or nowhere.
+// terminal, its input empty and its output in `log_file` or nowhere. Windows: the other begins anew
+// at main(), with the same words, and comes out of its own detach().
 class Detachment {
  public:
   // Errors: kIo (the log file, a fork). Threads: no other may run.
@@ -98,7 +109,7 @@ class Detachment {
  private:
   Detachment(bool is_caller, int fd) : is_caller_(is_caller), fd_(fd) {}
   bool is_caller_;
-  int fd_;
+  int fd_;  // our end of the pipe; Windows: the 32 significant bits of its handle
 };
 
 }  // namespace rollcall::regtool::launcher

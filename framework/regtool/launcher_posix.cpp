@@ -260,6 +260,10 @@ tl::unexpected<Failure> cannot_run(const std::string& command, int code) {
               fmt::format("cannot run {}: {}", command, errno_text(code)), command});
 }
 
+tl::unexpected<Failure> cannot_start(std::string_view what, int code, const Plan& plan) {
+  return failure_of(io_failure(what, code).value(), plan.command.front());
+}
+
 }  // namespace
 
 void hold_signals(const platform::InheritedLimits& inherited) {
@@ -403,18 +407,18 @@ GatedChild::~GatedChild() {
   }
 }
 
-Result<std::unique_ptr<GatedChild>> GatedChild::start(const Plan& plan) {
+Outcome<std::unique_ptr<GatedChild>> GatedChild::start(const Plan& plan) {
   auto state = std::make_unique<State>();
   fill(state->plan, plan);
   state->plan.parent = getpid();
   int gate[2] = {-1, -1};
   int report[2] = {-1, -1};
-  if (pipe2(gate, O_CLOEXEC) != 0) return io_failure("cannot make a pipe", errno);
+  if (pipe2(gate, O_CLOEXEC) != 0) return cannot_start("cannot make a pipe", errno, plan);
   if (pipe2(report, O_CLOEXEC) != 0) {
     const int code = errno;
     close(gate[0]);
     close(gate[1]);
-    return io_failure("cannot make a pipe", code);
+    return cannot_start("cannot make a pipe", code, plan);
   }
   state->plan.gate = gate[0];
   state->plan.report = report[1];
@@ -427,7 +431,7 @@ Result<std::unique_ptr<GatedChild>> GatedChild::start(const Plan& plan) {
   state->report = report[0];
   state->pid = pid;
   std::unique_ptr<GatedChild> child(new GatedChild(std::move(state)));
-  if (pid < 0) return io_failure("cannot start a process", code);
+  if (pid < 0) return cannot_start("cannot start a process", code, plan);
   (void)setpgid(pid, pid);  // both sides do it, so that it is done whoever comes first
   return child;
 }
@@ -562,40 +566,6 @@ void leave_launcher(int output, int kept) {
 #endif
 }
 
-std::string packed(const Readiness& readiness) {
-  const Failure failure = readiness.failure.value_or(Failure{0, "", "", ""});
-  std::string out = readiness.failure ? "f" : (readiness.recorded ? "r" : "u");
-  for (const std::string& part :
-       {std::to_string(readiness.wrapper_pid), std::to_string(readiness.command_pid),
-        readiness.session_id, readiness.warning, std::to_string(failure.exit_code), failure.code,
-        failure.text, failure.object}) {
-    out += part;
-    out += '\0';
-  }
-  return out;
-}
-
-std::optional<Readiness> unpacked(const std::string& bytes) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 1; begin < bytes.size();) {
-    const std::size_t end = bytes.find('\0', begin);
-    if (end == std::string::npos) return std::nullopt;
-    parts.push_back(bytes.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  if (parts.size() != 8) return std::nullopt;
-  Readiness readiness;
-  readiness.recorded = bytes.front() == 'r';
-  readiness.wrapper_pid = std::atoll(parts[0].c_str());
-  readiness.command_pid = std::atoll(parts[1].c_str());
-  readiness.session_id = parts[2];
-  readiness.warning = parts[3];
-  if (bytes.front() == 'f') {
-    readiness.failure = Failure{std::atoi(parts[4].c_str()), parts[5], parts[6], parts[7]};
-  }
-  return readiness;
-}
-
 }  // namespace
 
 Result<Detachment> Detachment::detach(const std::optional<std::string>& log_file) {
@@ -639,7 +609,7 @@ Result<Readiness> Detachment::await() {
     if (got <= 0) break;
     bytes.append(block, static_cast<std::size_t>(got));
   }
-  auto readiness = bytes.empty() ? std::nullopt : unpacked(bytes);
+  auto readiness = unpacked(bytes);
   if (!readiness) return fail(ErrorCode::kIo, "the detached process ended before it was ready");
   return std::move(*readiness);
 }

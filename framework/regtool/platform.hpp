@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rollcall/result.hpp"
 
@@ -27,12 +28,17 @@ struct InheritedLimits {
 
 // Makes the process fit to work: descriptors 0 to 2 are open, no core file is written, as many
 // descriptors as the hard limit allows; a closed pipe, or a file at its size limit, is an error
-// instead of a signal. Called once, first. Returns what children get back.
+// instead of a signal; no box asks anybody about a fault; sockets can be had. Called once, first.
+// Returns what children get back.
 InheritedLimits prepare_process();
 
+// The words behind the program's name; `argc` and `argv` are main()'s. Of Windows in UTF-8.
+// Errors: kInvalid (a word that is no text).
+[[nodiscard]] Result<std::vector<std::string>> arguments(int argc, char** argv);
+
 // From here on a core dump of this process holds no memory, whoever collects it: a limit of no core
-// file is not asked where dumps go to a program. Children started later inherit it. Linux: proc(5),
-// /proc/PID/coredump_filter.
+// file is not asked where dumps go to a program. Linux: proc(5), /proc/PID/coredump_filter, which
+// children started later inherit. Windows: WerSetFlags, which they do not.
 void keep_memory_out_of_dumps();
 
 // The value of a variable; nullopt where it is unset, or where the program was given privileges
@@ -44,20 +50,28 @@ struct User {
   std::uint64_t uid = 0;
   std::string home;
 };
+// Of Windows: a number made of the user's SID, for equality only.
 [[nodiscard]] std::uint64_t effective_uid();
-[[nodiscard]] bool is_superuser();
+// Whether another user's home may be read. Errors: kRefused (only the superuser may), kUnsupported.
+[[nodiscard]] Status may_read_other_homes();
 // Errors: kNotFound, kIo.
 [[nodiscard]] Result<User> user_by_name(const std::string& name);
-[[nodiscard]] Result<User> user_by_id(std::uint64_t uid);
+// The home directory of who runs this: $HOME or %USERPROFILE% where that is an absolute path, else
+// what the system knows. Errors: kNotFound, kIo.
+[[nodiscard]] Result<std::string> home_directory();
 
 enum class Stream : std::uint8_t { kInput, kOutput, kError };
 [[nodiscard]] bool is_terminal(Stream stream);
-// Whether the locale says that text is UTF-8 (LC_ALL, else LC_CTYPE, else LANG).
+// Whether the stream is a terminal that takes colours and movements of the cursor. POSIX: TERM says
+// so; Windows: the console takes escape sequences (from here on, if it did not before).
+[[nodiscard]] bool takes_escapes(Stream stream);
+// Whether text may go out as UTF-8. POSIX: the locale says so (LC_ALL, else LC_CTYPE, else LANG);
+// Windows: always, since a console is written to in UTF-16.
 [[nodiscard]] bool is_utf8_locale();
 
 // Writes it all; waits where the stream is full, also one that does not block. Errors: kIo,
-// os_code; a closed pipe on standard output ends the process quietly, by the signal that it would
-// have had.
+// os_code; a closed pipe ends the process quietly, by the signal that it would have had (Windows:
+// with exit code 5).
 Status write_all(Stream stream, std::string_view bytes);
 
 // A whole small file that only we, or the superuser, can have written: a regular file, not a
@@ -69,11 +83,16 @@ Status write_all(Stream stream, std::string_view bytes);
 [[nodiscard]] Result<std::string> read_small_file(const std::string& path, std::size_t most);
 
 [[nodiscard]] Result<std::string> current_directory();
+[[nodiscard]] bool is_absolute_path(const std::string& path);
+// The path from the top, as seen from the working directory; as it is where that cannot be told.
+[[nodiscard]] std::string absolute_path(const std::string& path);
+// What stands behind the last separator; the whole path where nothing does.
+[[nodiscard]] std::string base_name(const std::string& path);
 [[nodiscard]] std::int64_t current_pid();
 // The file that this process runs. Errors: kIo.
 [[nodiscard]] Result<std::string> own_executable();
 
-// The platform's path of the system's configuration.
+// The platform's path of the system's configuration; empty: there is none.
 [[nodiscard]] std::string system_config_path();
 
 }  // namespace rollcall::regtool::platform

@@ -159,6 +159,10 @@ InheritedLimits prepare_process() {
   return inherited;
 }
 
+Result<std::vector<std::string>> arguments(int argc, char** argv) {
+  return std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc);
+}
+
 std::optional<std::string> environment(const char* name) {
   const char* value = secure_getenv(name);
   if (value == nullptr) return std::nullopt;
@@ -166,7 +170,12 @@ std::optional<std::string> environment(const char* name) {
 }
 
 std::uint64_t effective_uid() { return geteuid(); }
-bool is_superuser() { return geteuid() == 0; }
+
+Status may_read_other_homes() {
+  if (geteuid() == 0) return {};
+  return fail(ErrorCode::kRefused,
+              "--user is for the superuser: other users' homes are closed to you");
+}
 
 Result<User> user_by_name(const std::string& name) {
   std::vector<char> buffer(16384);
@@ -176,16 +185,24 @@ Result<User> user_by_name(const std::string& name) {
   return to_user(found, code, name);
 }
 
-Result<User> user_by_id(std::uint64_t uid) {
+Result<std::string> home_directory() {
+  const auto variable = environment("HOME");
+  if (variable && !variable->empty() && variable->front() == '/') return *variable;
   std::vector<char> buffer(16384);
   passwd entry{};
   passwd* found = nullptr;
-  const int code =
-      getpwuid_r(static_cast<uid_t>(uid), &entry, buffer.data(), buffer.size(), &found);
-  return to_user(found, code, std::to_string(uid));
+  const int code = getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found);
+  const auto user = to_user(found, code, std::to_string(geteuid()));
+  if (!user) return tl::unexpected(user.error());
+  return user->home;
 }
 
 bool is_terminal(Stream stream) { return isatty(descriptor_of(stream)) == 1; }
+
+bool takes_escapes(Stream stream) {
+  const auto terminal = environment("TERM");
+  return terminal && !terminal->empty() && *terminal != "dumb" && is_terminal(stream);
+}
 
 bool is_utf8_locale() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
@@ -245,6 +262,19 @@ Result<std::string> current_directory() {
     buffer.resize(buffer.size() * 2);
   }
   return std::string(buffer.data());
+}
+
+bool is_absolute_path(const std::string& path) { return !path.empty() && path.front() == '/'; }
+
+std::string absolute_path(const std::string& path) {
+  if (path.empty() || is_absolute_path(path)) return path;
+  const auto here = current_directory();
+  return here ? *here + "/" + path : path;
+}
+
+std::string base_name(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  return slash == std::string::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
 }
 
 std::int64_t current_pid() { return getpid(); }
