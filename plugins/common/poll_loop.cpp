@@ -404,9 +404,7 @@ void Loop::on_timer(std::size_t index, std::int64_t now) {
       if (flight.starved) return abandon(index, kNoResources);
       [[fallthrough]];
     case Phase::kConnecting:
-      return next_address(
-          index, plugin::door_failed(ROLLCALL_DOOR_CONNECT_TIMEOUT, "it does not take connections"),
-          now);
+      return next_address(index, plugin::door_failed(ROLLCALL_DOOR_CONNECT_TIMEOUT, ""), now);
     case Phase::kConnected:
       return abandon(index, kHostTooSlow);
     case Phase::kSpeaking:
