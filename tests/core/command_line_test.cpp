@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/stop_event.hpp"
-
 namespace rollcall::core {
 namespace {
 
@@ -75,11 +73,6 @@ TEST(BatchCommandLine, RefusesWordsThatCmdWouldTakeApart) {
   }
   EXPECT_FALSE(batch_command_line("cmd.exe", "100%.cmd", {"x"}));
   EXPECT_FALSE(batch_command_line("cmd.exe", "x.cmd", {"x", std::string(8'191, 'y')}));
-}
-
-TEST(StopEventName, NamesOneProcess) {
-  EXPECT_EQ(stop_event_name(4711, "133456789012345678"),
-            "Global\\rollcall-stop-4711-133456789012345678");
 }
 
 }  // namespace
