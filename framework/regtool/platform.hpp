@@ -20,6 +20,7 @@ struct InheritedLimits {
   std::uint64_t core_hard = 0;
   bool known = false;                 // the four above
   std::uint64_t ignored_signals = 0;  // signal n: bit n-1
+  std::uint32_t error_mode = 0;       // Windows: GetErrorMode
 
   [[nodiscard]] bool ignores(int signal) const {
     return signal >= 1 && signal <= 64 && (ignored_signals >> (signal - 1) & 1U) != 0;

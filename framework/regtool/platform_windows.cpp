@@ -179,10 +179,11 @@ Status put_on_console(HANDLE console, std::string_view bytes) {
 InheritedLimits prepare_process() {
   // A program that cannot load, or a missing disk, is an error here and never a box on a screen
   // that nobody looks at.
-  ::SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
+  const UINT before =
+      ::SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
   open_streams();
   Poco::Net::initializeNetwork();  // Poco does so by itself with Microsoft's compiler only
-  return {};
+  return {.error_mode = before};
 }
 
 void keep_memory_out_of_dumps() {
