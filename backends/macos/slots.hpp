@@ -1,0 +1,24 @@
+// The tables of the two interfaces, over the real system or, for tests, another.
+#pragma once
+
+#include "control.hpp"
+#include "probe.hpp"
+#include "rollcall/plugin.h"
+
+namespace rollcall::macos_backend {
+
+// Instances of the tables below, for the slots' `self`. They have no state, so create hands out one
+// and destroy does nothing.
+[[nodiscard]] void* instance_of(const Probe& probe);
+[[nodiscard]] void* instance_of(const Control& control);
+
+// Static. Null arguments and short strides are E_INVALID; structs of other sizes are read and
+// written as far as they go.
+[[nodiscard]] const rollcall_process_probe& probe_table();
+[[nodiscard]] const rollcall_process_control& control_table();
+
+// The entry's functions.
+std::int32_t init(const rollcall_host* host, rollcall_error* error);
+const void* get_interface(const char* interface_id);
+
+}  // namespace rollcall::macos_backend
