@@ -74,7 +74,8 @@ void add_grant(const ACE_HEADER* header, const Sid& user, std::vector<Grant>& ou
       const auto* ace = reinterpret_cast<const ACCESS_ALLOWED_ACE*>(header);
       auto* const sid = const_cast<DWORD*>(&ace->SidStart);
       if (::EqualSid(sid, user.get()) != 0 || is_system(sid) || is_the_owner(sid)) return;
-      out.push_back({account_name(Sid(sid)), file_rights(ace->Mask), only_below});
+      const Sid who(sid);
+      out.push_back({account_name(who), file_rights(ace->Mask), only_below, who.text()});
       return;
     }
     case ACCESS_DENIED_ACE_TYPE:
@@ -84,7 +85,7 @@ void add_grant(const ACE_HEADER* header, const Sid& user, std::vector<Grant>& ou
       return;
     default:
       out.push_back(
-          {fmt::format("an entry of kind {}", header->AceType), FILE_ALL_ACCESS, only_below});
+          {fmt::format("an entry of kind {}", header->AceType), FILE_ALL_ACCESS, only_below, {}});
   }
 }
 
@@ -181,7 +182,7 @@ Result<Access> read_access(HANDLE handle, SE_OBJECT_TYPE type) {
   if (owner == nullptr) return cannot(kWhat, ERROR_INVALID_OWNER, ErrorCode::kUnreadable);
   Access access{Sid(owner), owned_by(owner, *user), {}};
   if (acl == nullptr) {
-    access.others.push_back({"Everyone", FILE_ALL_ACCESS, false});
+    access.others.push_back({"Everyone", FILE_ALL_ACCESS, false, "S-1-1-0"});
     return access;
   }
   for (DWORD i = 0; i < acl->AceCount; ++i) {

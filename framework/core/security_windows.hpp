@@ -75,6 +75,7 @@ struct Grant {
   std::string who;          // for a message: "Everyone", or "S-1-5-..."
   ACCESS_MASK rights = 0;   // generic ones mapped to those of files
   bool only_below = false;  // not on the object itself, but on what is made below it
+  std::string sid;          // "S-1-1-0"; empty for an entry of a kind that is not known
 };
 
 struct Access {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "plugin/file_path.hpp"
+
 namespace rollcall::loader {
 namespace {
 
@@ -17,18 +19,6 @@ constexpr std::string_view kLibrarySuffix = ".so";
 
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-std::string folder_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == path.npos) return {};
-  return slash == 0 ? "/" : std::string(path.substr(0, slash));
-}
-
-std::string leaf_of(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
-
-std::string join(const std::string& folder, const std::string& name) {
-  return folder == "/" ? "/" + name : folder + "/" + name;
 }
 
 // The stem that a library and its manifest share.
@@ -98,7 +88,7 @@ Candidate read_manifest(const TrustedFolder& folder, const std::string& manifest
                         bool own_folder) {
   Candidate candidate;
   PluginInfo& info = candidate.info;
-  info.manifest = join(folder.path(), manifest_name);
+  info.manifest = join_path(folder.path(), manifest_name);
   info.file = info.manifest;
   const auto file = folder.open_file(manifest_name);
   if (!file) {
@@ -116,7 +106,7 @@ Candidate read_manifest(const TrustedFolder& folder, const std::string& manifest
   info.id = manifest->id;
   info.version = manifest->version;
   info.vendor = manifest->vendor;
-  info.file = join(folder.path(), manifest->library);
+  info.file = join_path(folder.path(), manifest->library);
   info.abi = to_text(manifest->abi);
   info.interfaces = manifest->interfaces;
   info.door_kinds = manifest->door_kinds;
@@ -144,7 +134,7 @@ void read_folder(const SearchFolder& named, const CatalogOptions& options,
     const std::size_t before = found.size();
     for (const std::string& name : peek_names(named.path)) {
       if (ends_with(name, kManifestSuffix)) {
-        found.push_back(refused(join(named.path, name), reason));
+        found.push_back(refused(join_path(named.path, name), reason));
       }
     }
     if (found.size() == before) found.push_back(refused(named.path, reason));
@@ -163,7 +153,7 @@ void read_folder(const SearchFolder& named, const CatalogOptions& options,
     } else if (ends_with(name, kLibrarySuffix) &&
                !holds(*names, stem_of(name) + std::string(kManifestSuffix))) {
       found.push_back(refused(
-          join(folder->path(), name),
+          join_path(folder->path(), name),
           fmt::format("there is no manifest {}{} beside it", stem_of(name), kManifestSuffix)));
     }
   }
@@ -244,7 +234,7 @@ void settle_kinds(std::vector<Candidate>& found) {
 Candidate read_candidate(const std::string& library_file,
                          const std::vector<std::string>& builtin_folders, bool accept_untrusted) {
   const std::string folder_path = folder_of(library_file);
-  if (library_file.empty() || library_file.front() != '/') {
+  if (!is_absolute_path(library_file)) {
     return refused(library_file,
                    "it is named by a relative path, which means another file in another working "
                    "directory: name it by its absolute path");
@@ -253,7 +243,7 @@ Candidate read_candidate(const std::string& library_file,
   if (!folder) return refused(library_file, folder.error().message);
   const std::string library = leaf_of(library_file);
   const std::string manifest_name = stem_of(library) + std::string(kManifestSuffix);
-  const std::string file = join(folder->path(), library);
+  const std::string file = join_path(folder->path(), library);
   if (const auto opened = folder->open_file(library); !opened) {
     return refused(file, opened.error().message);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "plugin/check_suite.hpp"
+#include "plugin/file_path.hpp"
 #include "plugin/load.hpp"
 #include "plugin/shared_library.hpp"
 #include "plugin/watched.hpp"
@@ -49,11 +50,9 @@ constexpr std::string_view kLoadRule =
 constexpr std::string_view kUnloadRule = "unload: deinit returns";
 
 std::string absolute(const std::string& file) {
-  const std::size_t slash = file.rfind('/');
-  if (!file.empty() && file.front() == '/') return file;
-  const std::string folder =
-      canonical_folder(slash == file.npos ? "." : "./" + file.substr(0, slash));
-  return folder + "/" + (slash == file.npos ? file : file.substr(slash + 1));
+  if (is_absolute_path(file)) return file;
+  const std::string folder = folder_of(file);
+  return join_path(canonical_folder(folder.empty() ? "." : folder), leaf_of(file));
 }
 
 // The candidate, with everything that its files alone can be found wanting in.

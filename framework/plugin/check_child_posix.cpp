@@ -6,14 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 #include <vector>
 
-#include "plugin/check.hpp"
+#include "plugin/check_child.hpp"
 #include "plugin/check_suite.hpp"
 #include "plugin/watched.hpp"
 
@@ -22,10 +20,8 @@ extern char** environ;
 namespace rollcall {
 namespace {
 
-constexpr std::size_t kMaxOutput = 1U << 20;
-constexpr std::size_t kMaxNoise = 4096;
-constexpr std::string_view kReportStart = "{\"schema\":\"rollcall.plugin-check/1\"";
-constexpr std::string_view kProgress = "\nrollcall-check-at: ";
+using loader::kMaxChildNoise;
+using loader::kMaxChildOutput;
 
 std::string errno_text(int code) { return std::generic_category().message(code); }
 
@@ -58,8 +54,7 @@ bool drain(int fd, std::string& into, std::size_t limit) {
   for (;;) {
     const ssize_t got = ::read(fd, buffer.data(), buffer.size());
     if (got > 0) {
-      const std::size_t room = limit - std::min(limit, into.size());
-      into.append(buffer.data(), std::min(room, static_cast<std::size_t>(got)));
+      loader::append_bounded(into, {buffer.data(), static_cast<std::size_t>(got)}, limit);
     } else if (got < 0 && errno == EINTR) {
       continue;
     } else {
@@ -116,10 +111,10 @@ void wait_for(Child& child, std::int64_t deadline_ns) {
   while (!over) {
     std::array<pollfd, 2> polled = {{{child.out.read, POLLIN, 0}, {child.err.read, POLLIN, 0}}};
     ::poll(polled.data(), polled.size(), 20);
-    if (child.out.read >= 0 && !drain(child.out.read, child.output, kMaxOutput)) {
+    if (child.out.read >= 0 && !drain(child.out.read, child.output, kMaxChildOutput)) {
       Pipe::close_end(child.out.read);
     }
-    if (child.err.read >= 0 && !drain(child.err.read, child.noise, kMaxNoise)) {
+    if (child.err.read >= 0 && !drain(child.err.read, child.noise, kMaxChildNoise)) {
       Pipe::close_end(child.err.read);
     }
     siginfo_t info{};
@@ -132,8 +127,8 @@ void wait_for(Child& child, std::int64_t deadline_ns) {
       ::kill(-child.pid, SIGKILL);  // not reaped yet, so the group is the child's
     }
   }
-  if (child.out.read >= 0) drain(child.out.read, child.output, kMaxOutput);
-  if (child.err.read >= 0) drain(child.err.read, child.noise, kMaxNoise);
+  if (child.out.read >= 0) drain(child.out.read, child.output, kMaxChildOutput);
+  if (child.err.read >= 0) drain(child.err.read, child.noise, kMaxChildNoise);
   // What it started ends with it. It is not reaped yet, so the group's number is still its own;
   // where the host ignores SIGCHLD it may not be, and nothing is signalled.
   if (exited) ::kill(-child.pid, SIGKILL);
@@ -141,44 +136,20 @@ void wait_for(Child& child, std::int64_t deadline_ns) {
   }
 }
 
-std::string last_progress(const std::string& output) {
-  const std::size_t at = output.rfind(kProgress);
-  if (at == output.npos) return "before anything of it was tried";
-  const std::size_t begin = at + kProgress.size();
-  return fmt::format("while this was tried: \"{}\"",
-                     output.substr(begin, output.find('\n', begin) - begin));
-}
-
-bool was_loading(const std::string& output) {
-  return last_progress(output).find("\"load:") != std::string::npos;
-}
-
-std::string first_line(const std::string& noise) {
-  std::string line = noise.substr(0, std::min<std::size_t>(noise.find('\n'), 300));
-  return line.empty() ? line : fmt::format(" (it said: {})", line);
-}
-
 std::string ending_of(const Child& child, std::int64_t limit_ns) {
-  const std::string when = last_progress(child.output);
-  const bool loading = was_loading(child.output);
-  if (child.timed_out) {
-    return fmt::format("it hung and was killed after {} s, {}{}", limit_ns / 1'000'000'000, when,
-                       loading ? ": a static constructor or its init does not return" : "");
+  if (child.timed_out) return loader::hung_ending(child.output, limit_ns);
+  if (!WIFSIGNALED(child.status)) {
+    return loader::exit_ending(child.output, child.noise, WEXITSTATUS(child.status));
   }
-  if (WIFSIGNALED(child.status)) {
-    const int signal = WTERMSIG(child.status);
-    const char* why = "";
-    if (signal == SIGABRT) {
-      why = loading ? ": a static constructor threw, or it called abort()"
-                    : ": an exception left the plugin, or it called abort()";
-    }
-    return fmt::format("it was killed by SIG{}, {}{}{}", ::sigabbrev_np(signal), when, why,
-                       first_line(child.noise));
+  const int signal = WTERMSIG(child.status);
+  const char* why = "";
+  if (signal == SIGABRT) {
+    why = loader::was_loading(child.output)
+              ? ": a static constructor threw, or it called abort()"
+              : ": an exception left the plugin, or it called abort()";
   }
-  const int code = WEXITSTATUS(child.status);
-  return fmt::format("it ended the process with exit code {}, {}{}{}", code, when,
-                     loading ? ": a static constructor called exit()" : ": it called exit()",
-                     first_line(child.noise));
+  return fmt::format("it was killed by SIG{}, {}{}{}", ::sigabbrev_np(signal),
+                     loader::last_progress(child.output), why, loader::first_words(child.noise));
 }
 
 }  // namespace
@@ -192,11 +163,8 @@ Result<CheckReport> check_in_child(const std::string& program, const std::vector
     return tl::unexpected<Error>(std::move(ok.error()));
   }
   wait_for(child, loader::steady_now_ns() + limit_ns);
-  const std::size_t at = child.output.rfind(kReportStart);
-  if (at != child.output.npos && WIFEXITED(child.status)) {
-    std::string_view json(child.output);
-    json = json.substr(at, json.find('\n', at) - at);
-    if (auto report = parse_check_report(json)) return report;
+  if (WIFEXITED(child.status)) {
+    if (auto report = loader::report_in(child.output)) return std::move(*report);
   }
   CheckReport report;
   report.file = file;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plugin/file_path.hpp"
 #include "plugin/shared_library.hpp"
 #include "plugin/trust.hpp"
 
@@ -20,11 +21,9 @@ Status differs(const char* what, std::string_view manifest, std::string_view lib
 // The file is checked, loaded by its path, and its path is looked at again: between the two only
 // root and ourselves could have put another file there, and then nothing of it is used.
 Result<SharedLibrary> load_checked(const std::string& path, bool accept_untrusted) {
-  const std::size_t slash = path.rfind('/');
-  const auto folder = TrustedFolder::open(slash == 0 ? "/" : path.substr(0, slash),
-                                          {.accept_untrusted = accept_untrusted});
+  const auto folder = TrustedFolder::open(folder_of(path), {.accept_untrusted = accept_untrusted});
   if (!folder) return tl::unexpected<Error>(folder.error());
-  const auto file = folder->open_file(path.substr(slash + 1));
+  const auto file = folder->open_file(leaf_of(path));
   if (!file) return tl::unexpected<Error>(file.error());
   auto library = SharedLibrary::load(file->path());
   if (!library) return library;

@@ -1,7 +1,9 @@
 #include "plugin/search_path.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 
+#include "plugin/file_path.hpp"
 #include "plugin/trust.hpp"
 
 namespace rollcall::loader {
@@ -23,15 +25,20 @@ std::vector<std::string> split_list(std::string_view text) {
   return parts;
 }
 
+std::string below(std::string folder, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) folder = join_path(folder, name);
+  return folder;
+}
+
 }  // namespace
 
 std::vector<std::string> builtin_places(const Surroundings& around) {
   std::vector<std::string> candidates;
   if (!around.library_folder.empty()) {
-    candidates.push_back(around.library_folder + "/rollcall/plugins");
+    candidates.push_back(below(around.library_folder, {"rollcall", "plugins"}));
   }
   if (!around.program_folder.empty()) {
-    candidates.push_back(around.program_folder + "/../lib/rollcall/plugins");
+    candidates.push_back(below(around.program_folder, {"..", "lib", "rollcall", "plugins"}));
   }
   if (!around.installed_folder.empty()) candidates.push_back(around.installed_folder);
   return candidates;

@@ -6,6 +6,12 @@
 // sticky folder (/tmp) may stand above a folder that obeys the rule. Folders are walked from the
 // root by descriptor, so that nothing checked can be exchanged under the check by anybody but root
 // and ourselves, whom these rules trust anyway.
+//
+// On Windows the owner is the current user, SYSTEM, the Administrators or TrustedInstaller, and no
+// entry of the access list gives anybody else a right to write, delete or take over. Above the
+// plugin's own folder others may add, as everybody may to the root of a disk, and not exchange.
+// Paths are walked from the drive down: what stood the check, nobody else can put another in place
+// of. No reparse point is passed, and the disk is this machine's own.
 #pragma once
 
 #include <cstddef>
