@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "doors/gate.hpp"
+#include "liveness/machine.hpp"
 
 namespace rollcall {
 
@@ -11,15 +12,7 @@ Result<Here> Registry::Impl::here(const Call& call) const {
   if (!who) return wrap("cannot read this machine's identity", who.error());
   // Before the first write of every act, and anew after a fork.
   if (options_.files) options_.files->set_writer(who->self);
-  Here here;
-  here.boot_rule = who->boot_rule;
-  here.boot_id = std::move(who->self.boot_id);
-  here.boot_id_why = std::move(who->boot_id_why);
-  here.host_id = std::move(who->self.host_id);
-  here.pid_namespace = std::move(who->self.pid_namespace);
-  here.time_namespace = std::move(who->self.time_namespace);
-  here.home = options_.files ? options_.files->home_kind() : HomeKind::kShared;
-  return here;
+  return here_of(std::move(*who), options_.files ? options_.files->home_kind() : HomeKind::kShared);
 }
 
 bool Registry::Impl::may_prune() const {

@@ -5,6 +5,7 @@
 
 #include "core/controlling_terminal.hpp"
 #include "core/rfc3339.hpp"
+#include "liveness/machine.hpp"
 #include "registry/registry_impl.hpp"
 #include "rollcall/door_url.hpp"
 
@@ -23,23 +24,6 @@ Status check_record(const Record& record, const std::vector<std::string>& allow_
   return {};
 }
 
-// A writer that cannot read an identity writes no record.
-Status check_identity(const ProcessIdentity& identity, std::string_view token_why,
-                      std::string_view boot_why) {
-  constexpr std::string_view kNoReason =
-      "the system shows nothing of it that can be trusted; see: regtool doctor";
-  if (identity.start_token.empty()) {
-    return fail(ErrorCode::kUnreadable,
-                fmt::format("pid {}'s start time could not be read: {}", identity.pid,
-                            token_why.empty() ? kNoReason : token_why));
-  }
-  if (!identity.boot_id) {
-    return fail(ErrorCode::kUnreadable, fmt::format("the boot id could not be read: {}",
-                                                    boot_why.empty() ? kNoReason : boot_why));
-  }
-  return {};
-}
-
 tl::unexpected<Error> already_registered(std::string_view id, std::string_view why) {
   return fail(ErrorCode::kExists, fmt::format("{} is already registered: {}", id, why));
 }
@@ -47,13 +31,9 @@ tl::unexpected<Error> already_registered(std::string_view id, std::string_view w
 // Fills what a writer leaves to us: its own identity, its terminal, the time.
 Status complete_record(Record& record, const Registry::Options& options, const Call& call) {
   if (record.process.pid == 0) {
-    auto who = options.probe->whoami(call);
-    if (!who) return wrap("cannot read our own identity", who.error());
-    record.process = std::move(who->self);
-    if (auto readable = check_identity(record.process, who->start_token_why, who->boot_id_why);
-        !readable) {
-      return wrap("no record was written", readable.error());
-    }
+    auto self = identify_self(*options.probe, call);
+    if (!self) return wrap("no record was written", self.error());
+    record.process = std::move(*self);
     record.outlives_launcher = !has_controlling_terminal();
   }
   if (record.started_at.empty()) {
@@ -113,43 +93,10 @@ Status write_record(const Registry::Impl& impl, std::string_view id, std::string
   return store->replace_if(id, standing.stored.version, bytes, call);
 }
 
-// A probe that failed says nothing of the process: kNotFound would say that nobody holds the pid.
-Error not_read(Error error) {
-  if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kUnreadable;
-  return error;
-}
-
 }  // namespace
 
 Result<ProcessIdentity> Registry::identify(std::int64_t pid, const Call& call) {
-  if (!is_possible_pid(pid)) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} is no process id", pid));
-  }
-  auto who = impl_->options().probe->whoami(call);
-  if (!who) return wrap("cannot read this machine's identity", not_read(who.error()));
-  ProcessIdentity identity = std::move(who->self);
-  std::string token_why = std::move(who->start_token_why);
-  if (pid != identity.pid) {
-    Observation read;
-    const Ask ask{pid, kWantStartToken | kWantExactId};
-    if (auto status = impl_->options().probe->observe({&ask, 1}, {&read, 1}, call); !status) {
-      return wrap(fmt::format("cannot read pid {}", pid), not_read(status.error()));
-    }
-    if (read.presence == Presence::kAbsent || read.presence == Presence::kExited) {
-      return fail(ErrorCode::kNotFound,
-                  read.thread ? fmt::format("{} is the id of a thread, not of a process", pid)
-                              : fmt::format("no process holds pid {}", pid));
-    }
-    identity.pid = pid;
-    identity.start_token = std::string(read.start_token.view());
-    identity.exact_id.reset();
-    if (read.exact_id) identity.exact_id = std::to_string(*read.exact_id);
-    token_why = std::string(read.reason.view());
-  }
-  if (auto readable = check_identity(identity, token_why, who->boot_id_why); !readable) {
-    return tl::unexpected(readable.error());
-  }
-  return identity;
+  return identify_process(*impl_->options().probe, pid, call);
 }
 
 Result<Registration> Registry::register_session(Record record, const RegisterOptions& options,
