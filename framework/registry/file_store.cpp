@@ -87,17 +87,23 @@ Result<std::shared_ptr<FileStore>> FileStore::open(Options options) {
   options.home = without_trailing_dots(std::move(options.home));
   if (options.home == "/") return fail(ErrorCode::kInvalid, "the home cannot be /");
   if (!options.clock) return fail(ErrorCode::kInvalid, "a file store needs a clock");
+  if (options.folder != kRecordsFolder && options.folder != kReceiptsFolder) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("a store stands on {} or {}, not on '{}'", kRecordsFolder,
+                            kReceiptsFolder, text::for_terminal(options.folder)));
+  }
   return std::shared_ptr<FileStore>(new FileStore(std::make_unique<Impl>(std::move(options))));
 }
 
 const std::string& FileStore::home() const { return impl_->options.home; }
 
+const std::string& FileStore::folder() const { return impl_->options.folder; }
+
 bool FileStore::read_only() const { return impl_->options.read_only; }
 
 HomeKind FileStore::home_kind() const {
-  return core::is_on_local_file_system(fmt::format("{}/{}", home(), kRunningDir))
-             ? HomeKind::kLocal
-             : HomeKind::kShared;
+  return core::is_on_local_file_system(fmt::format("{}/{}", home(), folder())) ? HomeKind::kLocal
+                                                                               : HomeKind::kShared;
 }
 
 void FileStore::set_writer(const ProcessIdentity& self) {
@@ -107,7 +113,7 @@ void FileStore::set_writer(const ProcessIdentity& self) {
 
 Result<std::vector<StoredRecord>> FileStore::list(const Call& call) {
   std::vector<StoredRecord> records;
-  const auto running = impl_->open_dir(kRunningDir);
+  const auto running = impl_->open_dir(impl_->options.folder);
   if (!running) return tl::unexpected(running.error());
   if (!*running) return records;
   std::vector<std::pair<std::string, core::FileKind>> found;
@@ -142,7 +148,7 @@ Result<StoredRecord> FileStore::read(std::string_view name, const Call& call) {
   if (auto going = check_call(*impl_->options.clock, call); !going) {
     return tl::unexpected(going.error());
   }
-  const auto running = impl_->open_dir(kRunningDir);
+  const auto running = impl_->open_dir(impl_->options.folder);
   if (!running) return tl::unexpected(running.error());
   if (!*running) return tl::unexpected(not_found(name).error());
   auto record = impl_->read_record(**running, name, core::FileKind::kUnknown);

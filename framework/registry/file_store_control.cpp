@@ -21,7 +21,7 @@ constexpr std::size_t kMaxControlBytes = 4096 + 2;  // a token, and a line endin
 
 Result<std::string> FileStore::control_path(std::string_view session_id) const {
   if (auto valid = check_session_id(session_id); !valid) return tl::unexpected(valid.error());
-  return fmt::format("{}/{}/{}{}", home(), kRunningDir, session_id, kControlSuffix);
+  return fmt::format("{}/{}/{}{}", home(), folder(), session_id, kControlSuffix);
 }
 
 Result<std::string> FileStore::write_control(std::string_view session_id, std::string_view token,
@@ -70,7 +70,7 @@ Result<std::optional<std::string>> FileStore::read_control(std::string_view sess
                                                            const Call& call) {
   static_cast<void>(call);
   if (auto valid = check_session_id(session_id); !valid) return tl::unexpected(valid.error());
-  const auto running = impl_->open_dir(kRunningDir);
+  const auto running = impl_->open_dir(impl_->options.folder);
   if (!running) return tl::unexpected(running.error());
   if (!*running) return std::optional<std::string>();
   auto content = (*running)->read(file_name(session_id, kControlSuffix), kMaxControlBytes);
@@ -93,7 +93,7 @@ Result<std::vector<std::string>> FileStore::list_orphan_controls(const Call& cal
   static_cast<void>(call);
   std::vector<std::string> controls;
   std::set<std::string, std::less<>> records;
-  const auto running = impl_->open_dir(kRunningDir);
+  const auto running = impl_->open_dir(impl_->options.folder);
   if (!running) return tl::unexpected(running.error());
   if (!*running) return controls;
   const auto looked = (*running)->each([&](const core::DirEntry& entry) {

@@ -47,7 +47,8 @@ Status check_is_home(const core::PrivateDir& home) {
     const auto stamp = home.stat(name);
     return stamp && stamp->kind == core::FileKind::kDirectory;
   };
-  constexpr std::string_view kFolders[] = {kRunningDir, kGoneDir, kQuarantineDir};
+  constexpr std::string_view kFolders[] = {kRecordsFolder, kReceiptsFolder, kGoneDir,
+                                           kQuarantineDir};
   if (std::any_of(std::begin(kFolders), std::end(kFolders), is_folder)) return {};
   std::string foreign;
   const auto looked = home.each([&](const core::DirEntry& entry) {
@@ -127,14 +128,14 @@ Result<Change> FileStore::Impl::begin(const Call& call, Missing missing) const {
                 fmt::format("{} is opened for reading only", text::for_terminal(options.home)));
   }
   if (missing == Missing::kNotFound) {
-    const auto there = open_dir(kRunningDir);
+    const auto there = open_dir(options.folder);
     if (!there) return tl::unexpected(there.error());
     if (!*there) return fail(ErrorCode::kNotFound, "there are no records");
   }
   auto home = core::PrivateDir::make(options.home, owner);
   if (!home) return tl::unexpected(home.error());
   if (auto ours = check_is_home(*home); !ours) return tl::unexpected(ours.error());
-  auto running = home->make_child(kRunningDir);
+  auto running = home->make_child(options.folder);
   if (!running) return tl::unexpected(running.error());
   const std::int64_t most = options.clock->monotonic_ns() + options.lock_timeout_ms * kNsPerMs;
   auto lock = home->lock(kLockFile, *options.clock, std::min(most, call.deadline_ns), call.cancel);

@@ -18,15 +18,14 @@ inline constexpr std::string_view kRecordSuffix = ".json";
 inline constexpr std::string_view kControlSuffix = ".control";
 
 // The names of a home.
-inline constexpr std::string_view kRunningDir = "running";
 inline constexpr std::string_view kGoneDir = "gone";
 inline constexpr std::string_view kQuarantineDir = "quarantine";
 inline constexpr std::string_view kLockFile = "lock";
 
-// running/, for as long as the lock on the home is held.
+// The store's folder, for as long as the lock on the home is held.
 struct Change {
   core::PrivateDir home;
-  core::PrivateDir running;
+  core::PrivateDir running;  // or the folder that stands in its place
   core::FileLock lock;
 };
 

@@ -108,7 +108,7 @@ Result<bool> FileStore::would_quarantine(const StoredRecord& judged,
                                          const RecordError& problem) const {
   if (auto valid = check_session_id(judged.name); !valid) return tl::unexpected(valid.error());
   if (!is_no_record(judged, problem)) return false;
-  const auto running = impl_->open_dir(kRunningDir);
+  const auto running = impl_->open_dir(impl_->options.folder);
   if (!running) return tl::unexpected(running.error());
   if (!*running) return false;
   const auto stamp = (*running)->stat(file_name(judged.name, kRecordSuffix));
@@ -119,7 +119,7 @@ Result<bool> FileStore::would_quarantine(const StoredRecord& judged,
 Result<std::vector<std::string>> FileStore::sweep_staging(
     const std::function<bool(const ProcessIdentity& writer)>& is_gone, const Call& call) {
   std::vector<std::string> swept;
-  const auto running = impl_->open_dir(kRunningDir);
+  const auto running = impl_->open_dir(impl_->options.folder);
   if (!running) return tl::unexpected(running.error());
   if (!*running) return swept;
   struct Leftover {

@@ -28,8 +28,10 @@ const std::map<std::string, Folders, std::less<>> kMayInclude = {
     {"plugin", {"core", "liveness"}},
     {"doors", {"core", "liveness"}},
     {"registry", {"core", "liveness", "plugin", "doors"}},
+    {"receipts", {"core", "liveness", "registry"}},
+    {"sentinels", {"core", "liveness"}},
     {"capi", {"core", "liveness", "plugin", "doors", "registry"}},
-    {"regtool", {"core", "liveness", "plugin", "doors", "registry"}},
+    {"regtool", {"core", "liveness", "plugin", "doors", "registry", "receipts", "sentinels"}},
 };
 
 struct Include {

@@ -1,4 +1,5 @@
 // The built-in record store: <home>/running/<session_id>.json, with gone/ and quarantine/.
+// Receipts stand in another folder of the same home, under the same rules and the same lock.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,10 @@ struct QuarantineReport {
   std::string reason;
 };
 
+// The folders of a home that a store may stand on.
+inline constexpr std::string_view kRecordsFolder = "running";
+inline constexpr std::string_view kReceiptsFolder = "live";
+
 class ROLLCALL_API FileStore final : public RecordStore {
  public:
   struct Options {
@@ -50,14 +55,16 @@ class ROLLCALL_API FileStore final : public RecordStore {
     std::optional<std::uint64_t> expect_owner;  // the uid that must own the home; default: our own
     // For tests: called between the steps of a change, with the name of the step that comes next.
     std::function<void(std::string_view step)> before_step;
+    std::string folder{kRecordsFolder};  // or kReceiptsFolder
   };
 
-  // Creates nothing. Errors: kInvalid (a relative home).
+  // Creates nothing. Errors: kInvalid (a relative home, another folder).
   [[nodiscard]] static Result<std::shared_ptr<FileStore>> open(Options options);
   ~FileStore() override;
 
   [[nodiscard]] std::string id() const override { return "files"; }
   [[nodiscard]] const std::string& home() const;
+  [[nodiscard]] const std::string& folder() const;
   [[nodiscard]] bool read_only() const;
   // Whether the home is on a file system of this machine alone; kShared where it cannot be told.
   [[nodiscard]] HomeKind home_kind() const;
