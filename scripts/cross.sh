@@ -116,6 +116,7 @@ build_library() {
 # All that the project does not use is off by name: what is on by default depends on what is found.
 build_libraries() {
   local prefix=$1 toolchain=$2 flags=$3 option off=()
+  shift 3
   for option in ENCODINGS XML JSON UTIL MONGODB DATA DATA_SQLITE DATA_MYSQL DATA_ODBC \
     DATA_POSTGRESQL REDIS ZIP PAGECOMPILER PAGECOMPILER_FILE2PAGE ACTIVERECORD \
     ACTIVERECORD_COMPILER CRYPTO NETSSL JWT APACHECONNECTOR; do
@@ -125,8 +126,8 @@ build_libraries() {
   tar -xjf "$cache/poco_$POCO_VERSION.orig.tar.bz2" -C "$prefix.build"
   mv "$prefix.build/poco-$POCO_VERSION-all" "$prefix.build/poco-source"
   quietly "$prefix.log" patch -d "$prefix.build/poco-source" -p1 -i "$root/$POCO_PATCH"
-  build_library "$prefix" "$GTEST_SOURCE" "$toolchain" "$flags"
-  build_library "$prefix" "$prefix.build/poco-source" "$toolchain" "$flags" "${off[@]}"
+  build_library "$prefix" "$GTEST_SOURCE" "$toolchain" "$flags" "$@"
+  build_library "$prefix" "$prefix.build/poco-source" "$toolchain" "$flags" "$@" "${off[@]}"
   copy_headers "$prefix"
 }
 
@@ -135,9 +136,64 @@ build_windows() {
     '-D_WIN32_WINNT=0x0A00 -DWINVER=0x0A00 -w'
 }
 
+# Compilers for a macOS target: zig's clang, with a cache of its own for each target, and Debian's
+# ld64.lld for libraries that say what they export, which zig's linker does not know.
+write_compilers() {
+  local prefix=$1 arch=${2#macos-} zig_arch tool
+  zig_arch=${arch/arm64/aarch64}
+  mkdir -p "$prefix/bin"
+  for tool in clang:cc clang++:c++; do
+    cat >"$prefix/bin/${tool%:*}" <<END
+#!/bin/bash
+export ZIG_GLOBAL_CACHE_DIR='$cache/zig-cache-$2' ZIG_LOCAL_CACHE_DIR='$cache/zig-cache-$2'
+for argument; do
+  case \$argument in
+    -Wl,-exported_symbol*) exec "\${BASH_SOURCE%/*}/link-dylib" "\$@" ;;
+  esac
+done
+exec '$zig_home/zig' ${tool#*:} -target $zig_arch-macos.$MACOS_MIN-none -g0 -fno-sanitize=undefined "\$@"
+END
+  done
+  cat >"$prefix/bin/link-dylib" <<END
+#!/bin/bash
+# Takes what a compiler is given to link a library, and gives ld64.lld what concerns it.
+arguments=()
+while [ \$# -gt 0 ]; do
+  case \$1 in
+    -Wl,*) IFS=, read -r -a parts <<<"\${1#-Wl,}"; arguments+=("\${parts[@]}") ;;
+    -o | -install_name | -compatibility_version | -current_version | -undefined)
+      arguments+=("\$1" "\$2"); shift ;;
+    -isystem | -I | -D | -target | -MF | -MT | -x) shift ;;
+    -l* | -L* | [!-]*) arguments+=("\$1") ;;
+  esac
+  shift
+done
+runtime=\${BASH_SOURCE%/*}/../lib/runtime
+exec ld64.lld-14 -arch $arch -platform_version macos $MACOS_MIN $MACOS_MIN -dylib -dead_strip \\
+  "\${arguments[@]}" "\$runtime"/libc++.a "\$runtime"/libc++abi.a "\$runtime"/libcompiler_rt.a \\
+  '$zig_home/lib/libc/darwin/libSystem.13.tbd'
+END
+  chmod 755 "$prefix"/bin/*
+}
+
+# What zig links statically into every file. It builds them at a first link, into its cache.
+copy_runtime() {
+  local prefix=$1 target=$2 library
+  mkdir -p "$prefix/lib/runtime" "$prefix.build"
+  echo 'int main() { throw 1; }' >"$prefix.build/main.cpp"
+  quietly "$prefix.log" "$prefix/bin/clang++" "$prefix.build/main.cpp" -o "$prefix.build/main"
+  for library in libc++.a libc++abi.a libcompiler_rt.a; do
+    quietly "$prefix.log" cp "$(find "$cache/zig-cache-$target" -name $library -printf '%T@ %p\n' |
+      sort -n | tail -n 1 | cut -d ' ' -f 2-)" "$prefix/lib/runtime/$library"
+  done
+}
+
 # POCO_NO_NET_IFTYPES: zig's headers of macOS have no net/if_types.h.
 build_macos() {
-  build_libraries "$1" "$root/cmake/toolchains/zig-macos.cmake" '-DPOCO_NO_NET_IFTYPES -w' 
+  write_compilers "$1" "$2"
+  copy_runtime "$1" "$2"
+  build_libraries "$1" "$root/cmake/toolchains/zig-macos.cmake" '-DPOCO_NO_NET_IFTYPES -w' \
+    -DROLLCALL_MACOS_ARCH="${2#macos-}"
 }
 
 # The key of a target's libraries: the code that builds them, and what it builds them from.
@@ -153,7 +209,7 @@ key() {
         dpkg-query -W -f='${Version}\n' g++-mingw-w64-x86-64-posix 2>/dev/null || :
         ;;
       macos-*)
-        declare -f build_macos
+        declare -f build_macos write_compilers copy_runtime
         echo "$1 $MACOS_MIN $ZIG_SHA512"
         ;;
     esac
@@ -186,24 +242,29 @@ prepare() {
   say "$target: $prefix"
 }
 
-if [ "${1:-}" = --prefix ]; then
-  prefix=$(prefix_of "$2")
-  [ -d "$prefix" ] || exit 1
-  echo "$prefix"
+# All of it is read before any of it runs, so that this file may change meanwhile.
+main() {
+  if [ "${1:-}" = --prefix ]; then
+    prefix=$(prefix_of "$2")
+    [ -d "$prefix" ] || exit 1
+    echo "$prefix"
+    exit 0
+  fi
+  launcher=()
+  if command -v ccache >/dev/null; then
+    launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+  jobs=$(nproc)
+  mkdir -p "$cache"
+  [ $# -gt 0 ] || set -- windows macos-x86_64 macos-arm64
+  for target; do
+    case $target in
+      windows | macos-x86_64 | macos-arm64) prepare "$target" ;;
+      -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
+      *) die "unknown target '$target': windows, macos-x86_64 or macos-arm64" ;;
+    esac
+  done
   exit 0
-fi
+}
 
-launcher=()
-if command -v ccache >/dev/null; then
-  launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-fi
-jobs=$(nproc)
-mkdir -p "$cache"
-[ $# -gt 0 ] || set -- windows macos-x86_64 macos-arm64
-for target in "$@"; do
-  case $target in
-    windows | macos-x86_64 | macos-arm64) prepare "$target" ;;
-    -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    *) die "unknown target '$target': windows, macos-x86_64 or macos-arm64" ;;
-  esac
-done
+main "$@"
