@@ -3,27 +3,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <Poco/Exception.h>
-#include <Poco/Net/NetException.h>
 #include <Poco/Net/ServerSocket.h>
 #include <Poco/Net/ServerSocketImpl.h>
-#include <Poco/Net/StreamSocketImpl.h>
 #include <Poco/Thread.h>
-#include <Poco/Timespan.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <system_error>
 
+#include "doors/bounded_connection.hpp"
 #include "doors/session_socket.hpp"
 
 namespace rollcall::doors {
 namespace {
 
-using SteadyClock = std::chrono::steady_clock;
 using Poco::Net::SocketImpl;
 
 constexpr int kBacklog = 64;
@@ -40,68 +33,6 @@ int close_on_exec(int fd) {
 int open_socket() { return close_on_exec(::socket(AF_INET, SOCK_STREAM, 0)); }
 int accept_socket(int listener) { return close_on_exec(::accept(listener, nullptr, nullptr)); }
 #endif
-
-// One connection with an end in time and in bytes.
-class BoundedConnection final : public Poco::Net::StreamSocketImpl {
- public:
-  BoundedConnection(int fd, const ConnectionBounds& bounds)
-      : StreamSocketImpl(fd), total_(bounds.total_ms), bytes_left_(bounds.receive_bytes) {}
-
-  ~BoundedConnection() override { (void)uses_.load(std::memory_order_acquire); }
-
-  using StreamSocketImpl::receiveBytes;
-  using StreamSocketImpl::sendBytes;
-
-  int receiveBytes(void* buffer, int length, int flags) override {
-    const Use use(uses_);
-    if (bytes_left_ <= 0) throw Poco::Net::NetException("the request is too large");
-    wait_for(SELECT_READ);
-    const int got = StreamSocketImpl::receiveBytes(buffer, length, flags);
-    if (got > 0) bytes_left_ -= got;
-    return got;
-  }
-
-  int sendBytes(const void* buffer, int length, int flags) override {
-    const Use use(uses_);
-    wait_for(SELECT_WRITE);
-    return StreamSocketImpl::sendBytes(buffer, length, flags | MSG_NOSIGNAL);
-  }
-
-  bool poll(const Poco::Timespan& timeout, int mode) override {
-    const Use use(uses_);
-    return StreamSocketImpl::poll(std::min(timeout, left()), mode);
-  }
-
- private:
-  // The time begins when a thread takes the connection up, not while it waits for one.
-  [[nodiscard]] Poco::Timespan left() {
-    if (end_ == SteadyClock::time_point{}) end_ = SteadyClock::now() + total_;
-    const auto us =
-        std::chrono::duration_cast<std::chrono::microseconds>(end_ - SteadyClock::now());
-    return Poco::Timespan(std::max<std::int64_t>(us.count(), 0));
-  }
-  void wait_for(int mode) {
-    const Poco::Timespan remaining = left();
-    if (remaining.totalMicroseconds() == 0 || !StreamSocketImpl::poll(remaining, mode)) {
-      throw Poco::TimeoutException("the connection's time is over");
-    }
-  }
-
-  // Orders every use before the end, which another thread may bring about. Poco's reference count
-  // does that too, but in a library that ThreadSanitizer does not see into.
-  struct Use {
-    explicit Use(std::atomic<unsigned>& its_count) : count(its_count) {}
-    ~Use() { count.fetch_add(1, std::memory_order_release); }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
-    std::atomic<unsigned>& count;
-  };
-
-  std::atomic<unsigned> uses_{0};
-  const std::chrono::milliseconds total_;
-  SteadyClock::time_point end_{};
-  std::int64_t bytes_left_;
-};
 
 class LoopbackListener final : public Poco::Net::ServerSocketImpl {
  public:
@@ -120,7 +51,7 @@ class LoopbackListener final : public Poco::Net::ServerSocketImpl {
     patience.tv_sec = bounds_.total_ms / 1000;
     patience.tv_usec = static_cast<decltype(patience.tv_usec)>((bounds_.total_ms % 1000) * 1000);
     ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-    return new BoundedConnection(fd, bounds_);  // owned by the socket object that Poco makes of it
+    return bounded_connection(fd, MSG_NOSIGNAL, bounds_);
   }
 
  private:

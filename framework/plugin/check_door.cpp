@@ -1,4 +1,5 @@
 #include <Poco/Exception.h>
+#include <Poco/Net/Net.h>
 #include <Poco/Net/ServerSocket.h>
 #include <Poco/Net/SocketAddress.h>
 #include <Poco/Net/StreamSocket.h>
@@ -62,7 +63,7 @@ struct Gate {
 // A loopback port, listened on and never answered.
 class SilentDoor {
  public:
-  SilentDoor() : socket_(Poco::Net::SocketAddress("127.0.0.1", 0)) {}
+  SilentDoor() : socket_(any_port()) {}
   [[nodiscard]] std::uint16_t port() const { return socket_.address().port(); }
   // What arrived on the connections that were made; nullopt: none was made.
   [[nodiscard]] std::optional<std::size_t> received() {
@@ -75,6 +76,10 @@ class SilentDoor {
   }
 
  private:
+  static Poco::Net::SocketAddress any_port() {
+    Poco::Net::initializeNetwork();  // needed on Windows, once in a process or oftener
+    return {"127.0.0.1", 0};
+  }
   static std::size_t drain(Poco::Net::StreamSocket& peer) {
     std::size_t total = 0;
     char buffer[1024];
