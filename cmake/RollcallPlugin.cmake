@@ -18,7 +18,7 @@ function(rollcall_add_plugin name)
   endif()
   add_library(${name} SHARED ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES
-    PREFIX "" NO_SONAME ON CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    PREFIX "" CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     LINK_DEPENDS ${ROLLCALL_PLUGIN_MAP})
   if(ARG_OUTPUT_DIRECTORY)
     set(output ${ARG_OUTPUT_DIRECTORY})
@@ -30,6 +30,10 @@ function(rollcall_add_plugin name)
   set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${output}
                                            RUNTIME_OUTPUT_DIRECTORY ${output})
   target_link_libraries(${name} PRIVATE rollcall::plugin ${ARG_LIBRARIES})
+  if(NOT APPLE)
+    # On macOS a library without a name of its own takes the path that it was linked at.
+    set_target_properties(${name} PROPERTIES NO_SONAME ON)
+  endif()
   if(MINGW)
     # What is not marked for export is not exported, even where nothing is marked. The runtime of the
     # compiler goes into the library: hosts need not have it.

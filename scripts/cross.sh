@@ -155,7 +155,7 @@ write_compilers() {
 export ZIG_GLOBAL_CACHE_DIR='$cache/zig-cache-$2' ZIG_LOCAL_CACHE_DIR='$cache/zig-cache-$2'
 for argument; do
   case \$argument in
-    -Wl,-exported_symbol*) exec "\${BASH_SOURCE%/*}/link-dylib" "\$@" ;;
+    -exported_symbol* | -Wl,-exported_symbol*) exec "\${BASH_SOURCE%/*}/link-dylib" "\$@" ;;
   esac
 done
 exec '$zig_home/zig' ${tool#*:} -target $zig_arch-macos.$MACOS_MIN-none -g0 -fno-sanitize=undefined "\$@"
@@ -168,6 +168,7 @@ arguments=()
 while [ \$# -gt 0 ]; do
   case \$1 in
     -Wl,*) IFS=, read -r -a parts <<<"\${1#-Wl,}"; arguments+=("\${parts[@]}") ;;
+    -Xlinker) arguments+=("\$2"); shift ;;
     -o | -install_name | -compatibility_version | -current_version | -undefined)
       arguments+=("\$1" "\$2"); shift ;;
     -isystem | -I | -D | -target | -MF | -MT | -x) shift ;;
