@@ -39,8 +39,6 @@ function(rollcall_add_plugin name)
     # compiler goes into the library: hosts need not have it.
     target_link_options(${name} PRIVATE -static LINKER:--exclude-all-symbols)
   elseif(APPLE)
-    # A library for macOS has a name of its own in it; without one it is the path it was linked at.
-    set_target_properties(${name} PROPERTIES NO_SONAME OFF)
     target_link_options(${name} PRIVATE LINKER:-exported_symbols_list,${ROLLCALL_PLUGIN_MAP})
   elseif(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options(${name} PRIVATE LINKER:--version-script=${ROLLCALL_PLUGIN_MAP})

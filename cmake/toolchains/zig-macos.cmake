@@ -11,9 +11,6 @@ if(DEFINED CMAKE_C_VERBOSE_FLAG OR DEFINED CMAKE_CXX_VERBOSE_FLAG)
     set(CMAKE_SHARED_MODULE_CREATE_${language}_FLAGS -dynamiclib)
     # Without a deployment target, which zig has and CMake does not see, there would be no rpath.
     set(CMAKE_SHARED_LIBRARY_RUNTIME_${language}_FLAG -Wl,-rpath,)
-    # The wrapper that picks the linker looks for -Wl,-exported_symbol.
-    set(CMAKE_${language}_LINKER_WRAPPER_FLAG -Wl,)
-    set(CMAKE_${language}_LINKER_WRAPPER_FLAG_SEP ,)
   endforeach()
   return()
 endif()
