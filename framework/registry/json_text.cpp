@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <set>
@@ -82,6 +83,42 @@ class Splitter final : public JsonEvents<Splitter> {
   std::set<std::string, std::less<>> seen_;
 };
 
+// Splits the top-level array into raw elements.
+class ArraySplitter final : public JsonEvents<ArraySplitter> {
+ public:
+  std::vector<std::string> elements;
+  bool is_array = false;
+
+  bool on_key(std::string_view key) {
+    copy_.key(key);
+    return !holds_lone_surrogate(key);
+  }
+  bool on_scalar(JsonKind kind, std::string_view text) {
+    if (depth() == 0 || holds_lone_surrogate(text)) return false;
+    copy_.scalar(kind, text);
+    if (!copy_.active()) finish();
+    return true;
+  }
+  bool on_begin(JsonKind kind) {
+    if (depth() == 1) return is_array = kind == JsonKind::kArray;
+    copy_.begin(kind);
+    return true;
+  }
+  bool on_end(JsonKind kind) {
+    if (depth() == 0) return true;
+    copy_.end(kind);
+    if (!copy_.active()) finish();
+    return true;
+  }
+
+ private:
+  void finish() {
+    elements.emplace_back(copy_.text());
+    copy_.clear();
+  }
+  JsonCopy copy_;
+};
+
 class OneString final : public JsonEvents<OneString> {
  public:
   std::string value;
@@ -137,12 +174,46 @@ bool holds_lone_surrogate(std::string_view decoded) {
   return false;
 }
 
+std::optional<std::uint64_t> plain_decimal(std::string_view text) {
+  if (text.empty() || (text.size() > 1 && text.front() == '0')) return std::nullopt;
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+SchemaRule judge_schema(std::string_view schema, std::string_view ours) {
+  if (schema == ours) return SchemaRule::kOurs;
+  const std::string_view prefix = ours.substr(0, ours.rfind('/') + 1);
+  if (!schema.starts_with(prefix)) return SchemaRule::kForeign;
+  const std::string_view number = schema.substr(prefix.size());
+  if (number.empty() || number.front() == '0' ||
+      number.find_first_not_of("0123456789") != std::string_view::npos) {
+    return SchemaRule::kForeign;
+  }
+  return SchemaRule::kNewer;
+}
+
 Result<std::vector<RawMember>> split_object(std::string_view json) {
   Splitter splitter;
   if (!read_json(json, splitter) || !splitter.is_object) {
     return fail(ErrorCode::kInvalid, "it is not one JSON object with each key once");
   }
   return std::move(splitter.members);
+}
+
+Result<std::vector<std::string>> split_array(std::string_view json) {
+  ArraySplitter splitter;
+  if (!read_json(json, splitter) || !splitter.is_array) {
+    return fail(ErrorCode::kInvalid, "it is not a JSON array");
+  }
+  return std::move(splitter.elements);
+}
+
+std::string json_string(std::string_view text) {
+  JsonCopy copy;
+  copy.scalar(JsonKind::kString, text);
+  return std::string(copy.text());
 }
 
 Result<std::string> string_value(std::string_view json) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,11 +23,25 @@ namespace rollcall::registry {
 // lone low one pass, and writes it as bytes that are not UTF-8.
 [[nodiscard]] bool holds_lone_surrogate(std::string_view decoded);
 
+// A whole number as JSON writes it, without sign, leading zero, fraction or exponent.
+[[nodiscard]] std::optional<std::uint64_t> plain_decimal(std::string_view text);
+
+// `schema` of a file, seen from a reader of `ours` ("rollcall.record/1"): a greater number is
+// newer, however many digits it has.
+enum class SchemaRule : std::uint8_t { kOurs, kNewer, kForeign };
+[[nodiscard]] SchemaRule judge_schema(std::string_view schema, std::string_view ours);
+
 // A key and its value as JSON text.
 using RawMember = std::pair<std::string, std::string>;
 
 // The members of a JSON object, in order. Errors: kInvalid (no object, a key twice, too deep).
 [[nodiscard]] Result<std::vector<RawMember>> split_object(std::string_view json);
+
+// The elements of a JSON array as JSON texts. Errors: kInvalid (no array, too deep).
+[[nodiscard]] Result<std::vector<std::string>> split_array(std::string_view json);
+
+// A string as JSON text. `text` is UTF-8.
+[[nodiscard]] std::string json_string(std::string_view text);
 
 // The string that a JSON text holds. Errors: kInvalid.
 [[nodiscard]] Result<std::string> string_value(std::string_view json);

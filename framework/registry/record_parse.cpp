@@ -1,6 +1,5 @@
 // Reading a record. The format and every rule are in docs/record-format.md.
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -10,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/hex.hpp"
 #include "core/text.hpp"
 #include "registry/json_events.hpp"
 #include "registry/json_text.hpp"
@@ -22,51 +22,9 @@ namespace {
 using registry::Field;
 using registry::JsonKind;
 using registry::name_of;
-
-// A whole number as JSON writes it, without sign, leading zero, fraction or exponent.
-std::optional<std::uint64_t> plain_decimal(std::string_view text) {
-  if (text.empty() || (text.size() > 1 && text.front() == '0')) return std::nullopt;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
-std::optional<std::string> from_hex(std::string_view text) {
-  if (text.size() % 2 != 0) return std::nullopt;
-  std::string bytes;
-  bytes.reserve(text.size() / 2);
-  for (std::size_t i = 0; i < text.size(); i += 2) {
-    const int high = hex_digit(text[i]);
-    const int low = hex_digit(text[i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    bytes.push_back(static_cast<char>(high * 16 + low));
-  }
-  return bytes;
-}
+using registry::SchemaRule;
 
 constexpr std::string_view kNewerText = "it is of a newer schema than rollcall.record/1";
-
-enum class SchemaRule : std::uint8_t { kOurs, kNewer, kForeign };
-
-// "rollcall.record/N": N above ours is newer, however many digits it has.
-SchemaRule judge_schema(std::string_view schema) {
-  if (schema == kRecordSchema) return SchemaRule::kOurs;
-  constexpr std::string_view kPrefix = "rollcall.record/";
-  if (!schema.starts_with(kPrefix)) return SchemaRule::kForeign;
-  const std::string_view number = schema.substr(kPrefix.size());
-  if (number.empty() || number.front() == '0' ||
-      number.find_first_not_of("0123456789") != std::string_view::npos) {
-    return SchemaRule::kForeign;
-  }
-  return SchemaRule::kNewer;
-}
 
 // Builds a record out of RapidJSON's events. It reads on after a problem, since a later `schema`
 // may say that the record is a newer writer's; the first problem is kept.
@@ -320,7 +278,7 @@ void RecordReader::take_text(Field field, std::string_view text) {
     return;
   }
   if (field == Field::kSchema) {
-    const SchemaRule rule = judge_schema(text);
+    const SchemaRule rule = registry::judge_schema(text, kRecordSchema);
     newer_ = rule == SchemaRule::kNewer;
     if (rule == SchemaRule::kForeign) problem("`schema` is another format's");
     return;
@@ -333,14 +291,14 @@ void RecordReader::take_text(Field field, std::string_view text) {
     identity_is_void_ = true;  // see void_identity()
     return;
   }
-  if (field == Field::kExactId && !plain_decimal(text)) {
+  if (field == Field::kExactId && !registry::plain_decimal(text)) {
     return wrong_type(field, "a decimal number in a string");
   }
   *slot = std::string(text);
 }
 
 void RecordReader::take_pid(JsonKind kind, std::string_view text) {
-  const auto pid = kind == JsonKind::kNumber ? plain_decimal(text) : std::nullopt;
+  const auto pid = kind == JsonKind::kNumber ? registry::plain_decimal(text) : std::nullopt;
   if (!pid || *pid == 0 || *pid > static_cast<std::uint64_t>(kMaxPid)) {
     return wrong_type(Field::kPid, "a whole number from 1 to 2147483647");
   }
@@ -389,7 +347,7 @@ tl::expected<Record, RecordError> RecordReader::finish(std::string_view expected
   }
   if (!workdir_hex_.empty()) {
     // Only while both say the same: who edits `workdir` by hand means what he wrote.
-    auto bytes = from_hex(workdir_hex_);
+    auto bytes = core::from_hex(workdir_hex_);
     if (bytes && text::to_utf8(*bytes) == record_.workdir) record_.workdir = std::move(*bytes);
   }
   if (!unknown_door_.empty()) {

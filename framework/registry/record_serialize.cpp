@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/hex.hpp"
 #include "core/text.hpp"
 #include "registry/json_events.hpp"
 #include "registry/json_text.hpp"
@@ -19,18 +20,6 @@ namespace {
 
 rapidjson::SizeType json_size(std::string_view text) {
   return static_cast<rapidjson::SizeType>(text.size());
-}
-
-std::string to_hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  out.reserve(bytes.size() * 2);
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out.push_back(kDigits[byte >> 4]);
-    out.push_back(kDigits[byte & 15]);
-  }
-  return out;
 }
 
 class RecordWriter {
@@ -107,7 +96,7 @@ void RecordWriter::workdir() {
   key(Field::kWorkdir);
   shown(record_.workdir);
   if (!text::is_utf8(record_.workdir)) {
-    member(Field::kWorkdirBytesHex, to_hex(record_.workdir));
+    member(Field::kWorkdirBytesHex, core::to_hex(record_.workdir));
   }
 }
 
@@ -188,28 +177,6 @@ Status check_optional(Field field, const std::optional<std::string>& value) {
   return check_exact(name_of(field), *value);
 }
 
-Status check_identity(const ProcessIdentity& process) {
-  if (!is_possible_pid(process.pid)) return invalid("pid", "is not from 1 to 2147483647");
-  if (process.pid == 1 && process.start_token.empty()) {
-    return invalid("pid", "is 1, and there is no start token");
-  }
-  const std::pair<Field, const std::optional<std::string>&> parts[] = {
-      {Field::kBootId, process.boot_id},
-      {Field::kExactId, process.exact_id},
-      {Field::kHostId, process.host_id},
-      {Field::kPidNamespace, process.pid_namespace},
-      {Field::kTimeNamespace, process.time_namespace}};
-  for (const auto& [field, value] : parts) {
-    if (auto good = check_optional(field, value); !good) return good;
-  }
-  const auto& exact = process.exact_id;
-  if (exact && (exact->find_first_not_of("0123456789") != std::string::npos ||
-                (exact->size() > 1 && exact->front() == '0') || exact->size() > 20)) {
-    return invalid("exact_id", "is not a decimal number");
-  }
-  return check_exact("process_start", process.start_token);
-}
-
 Status check_door(const DoorSpec& door) {
   if (door.kind.empty()) return invalid("door", "has no kind");
   if (auto good = check_exact("door", door.kind); !good) return good;
@@ -239,6 +206,28 @@ Status check_record(const Record& record) {
 }
 
 }  // namespace
+
+Status check_identity(const ProcessIdentity& process) {
+  if (!is_possible_pid(process.pid)) return invalid("pid", "is not from 1 to 2147483647");
+  if (process.pid == 1 && process.start_token.empty()) {
+    return invalid("pid", "is 1, and there is no start token");
+  }
+  const std::pair<Field, const std::optional<std::string>&> parts[] = {
+      {Field::kBootId, process.boot_id},
+      {Field::kExactId, process.exact_id},
+      {Field::kHostId, process.host_id},
+      {Field::kPidNamespace, process.pid_namespace},
+      {Field::kTimeNamespace, process.time_namespace}};
+  for (const auto& [field, value] : parts) {
+    if (auto good = check_optional(field, value); !good) return good;
+  }
+  const auto& exact = process.exact_id;
+  if (exact && (exact->find_first_not_of("0123456789") != std::string::npos ||
+                (exact->size() > 1 && exact->front() == '0') || exact->size() > 20)) {
+    return invalid("exact_id", "is not a decimal number");
+  }
+  return check_exact("process_start", process.start_token);
+}
 
 Result<std::string> record_text(const Record& record) {
   if (auto good = check_record(record); !good) return tl::unexpected(good.error());
