@@ -66,6 +66,13 @@ class PrivateDir {
   // Errors: kDenied (a symbolic link, another owner), kIo.
   [[nodiscard]] static Result<std::optional<PrivateDir>> open(const std::string& path,
                                                               std::uint64_t owner);
+  // A directory that need not be private, whoever owns it and what is in it: for files that are no
+  // secrets. Nothing of its permissions is checked or changed; do not tighten() it. `links`:
+  // whether the last component of `path` may be a link; those before it may. nullopt: there is
+  // none. Errors: kDenied (a link), kIo.
+  enum class Links : std::uint8_t { kRefuse, kFollow };
+  [[nodiscard]] static Result<std::optional<PrivateDir>> open_any(const std::string& path,
+                                                                  Links links);
   // For writing: makes it and its missing parents (0700); one that is there already stays as it is.
   // Errors: as above, and kDenied for a directory that is shared on purpose (/tmp) or that shows
   // the kernel's own objects (/proc).
@@ -97,6 +104,7 @@ class PrivateDir {
   struct CreateOptions {
     bool durable = true;
     std::optional<std::int64_t> modified_ns;
+    bool readable = false;  // everybody may read it: 0644 less the umask; Windows: as inherited
   };
   [[nodiscard]] Result<FileStamp> create(std::string_view name, std::string_view bytes,
                                          const CreateOptions& options) const;
@@ -111,6 +119,12 @@ class PrivateDir {
   [[nodiscard]] Status exchange(std::string_view a, std::string_view b) const;
   // Errors: kNotFound, kIo.
   [[nodiscard]] Status remove(std::string_view name) const;
+  // Removes the directory `name`, which must be the one that `expected` is of, and all in it.
+  // Follows no link and leaves what is mounted: where something is mounted in it, where it is
+  // nested deeper than 256 levels, or where one of its directories cannot be read, nothing is
+  // removed. Errors: kNotFound, kConflict (another one), kRefused (a mount, too deep), kIo (some of
+  // it may be gone).
+  [[nodiscard]] Status remove_tree(std::string_view name, const FileStamp& expected) const;
   // Makes renames and removals last.
   [[nodiscard]] Status sync() const;
 

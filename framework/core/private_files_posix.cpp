@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/descriptor_posix.hpp"
+#include "core/remove_tree_posix.hpp"
 #include "core/text.hpp"
 
 namespace rollcall::core {
@@ -21,6 +22,8 @@ namespace {
 
 constexpr mode_t kDirMode = 0700;
 constexpr mode_t kFileMode = 0600;
+constexpr mode_t kReadableMode = 0644;
+constexpr std::uint64_t kAnyOwner = ~std::uint64_t{0};  // no uid: chown(2) takes it for "as it is"
 
 FileKind kind_of(mode_t mode) {
   if (S_ISREG(mode)) return FileKind::kRegular;
@@ -110,7 +113,7 @@ Result<std::optional<Descriptor>> open_dir(int parent, const std::string& name,
   }
   struct stat info {};
   if (::fstat(dir.get(), &info) != 0) return io_error("look at", path, errno);
-  if (info.st_uid != owner) {
+  if (owner != kAnyOwner && info.st_uid != owner) {
     return refuse_dir(path, fmt::format("it belongs to uid {}, not to uid {}", info.st_uid, owner));
   }
   return std::optional<Descriptor>(std::move(dir));
@@ -220,7 +223,8 @@ Result<FileStamp> fill(Descriptor file, std::string_view bytes, const std::strin
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return io_error("look at", path, errno);
   // The umask may have taken from 0600; it cannot have added.
-  if ((info.st_mode & 0777) != kFileMode && ::fchmod(file.get(), kFileMode) != 0) {
+  if (!options.readable && (info.st_mode & 0777) != kFileMode &&
+      ::fchmod(file.get(), kFileMode) != 0) {
     return io_error("set the mode of", path, errno);
   }
   if (auto written = write_all(file.get(), bytes, path); !written) {
@@ -297,6 +301,16 @@ Result<std::optional<PrivateDir>> PrivateDir::open(const std::string& path, std:
   if (!*dir) return std::optional<PrivateDir>();
   return std::optional<PrivateDir>(
       PrivateDir(std::make_unique<Impl>(Impl{path, owner, std::move(**dir)})));
+}
+
+Result<std::optional<PrivateDir>> PrivateDir::open_any(const std::string& path, Links links) {
+  // "." behind a link is what it points at.
+  const std::string name = links == Links::kFollow ? path + "/." : path;
+  auto dir = open_dir(AT_FDCWD, name, path, kAnyOwner);
+  if (!dir) return tl::unexpected(dir.error());
+  if (!*dir) return std::optional<PrivateDir>();
+  return std::optional<PrivateDir>(
+      PrivateDir(std::make_unique<Impl>(Impl{path, kAnyOwner, std::move(**dir)})));
 }
 
 Result<PrivateDir> PrivateDir::make(const std::string& path, std::uint64_t owner) {
@@ -427,7 +441,8 @@ Result<FileStamp> PrivateDir::create(std::string_view name, std::string_view byt
   const std::string file_name(name);
   const std::string path = path_of(name);
   Descriptor file(::openat(impl_->get(), file_name.c_str(),
-                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                           options.readable ? kReadableMode : kFileMode));
   if (!file.valid()) return io_error("create", path, errno);
   auto stamp = fill(std::move(file), bytes, path, options);
   if (!stamp) static_cast<void>(::unlinkat(impl_->get(), file_name.c_str(), 0));
@@ -478,6 +493,11 @@ Status PrivateDir::remove(std::string_view name) const {
     return io_error("remove", path_of(name), errno);
   }
   return {};
+}
+
+Status PrivateDir::remove_tree(std::string_view name, const FileStamp& expected) const {
+  return remove_tree_at(impl_->get(), std::string(name), path_of(name),
+                        {expected.device, expected.inode});
 }
 
 Status PrivateDir::sync() const {
