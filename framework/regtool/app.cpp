@@ -80,6 +80,8 @@ struct Dispatch {
   Outcome<int> operator()(const KillCommand& command) const { return run_kill(context, command); }
   Outcome<int> operator()(const WaitCommand& command) const { return run_wait(context, command); }
   Outcome<int> operator()(const PruneCommand& command) const { return run_prune(context, command); }
+  Outcome<int> operator()(const EnvCommand& command) const { return run_env(context, command); }
+  Outcome<int> operator()(const TreeCommand& command) const { return run_tree(context, command); }
   Outcome<int> operator()(const PluginsCommand&) const { return run_plugins(context); }
   Outcome<int> operator()(const PluginsCheckCommand& command) const {
     return run_plugins_check(context, command);

@@ -182,6 +182,13 @@ class CommandLine {
         .positional("ID", "The session")
         .flag("--explain", "Layer by layer: what was recorded, what was read, what follows")
         .value("--timeout", "For the door: 500ms, 2s (default 5s)", "TIME");
+    sub("env", "The environment that a session's process was started with")
+        .positional("ID", "The session")
+        .positional("NAME", "Only the value of this variable", false)
+        .flag("--show-secrets", "Also the values of what looks like a secret")
+        .flag("-0,--null", "The exact bytes, each entry ended by NUL; with --show-secrets");
+    sub("tree", "The processes as a tree, with the sessions in it")
+        .positional("ID", "Only what is below this session", false);
     sub("wait", "Waits until a session's process has ended")
         .positional("ID", "The session")
         .value("--timeout", "At most so long: 500ms, 2s, 5m", "TIME");
@@ -418,6 +425,21 @@ KillCommand read_kill(const Typed& typed, Reader& reader) {
   return command;
 }
 
+EnvCommand read_env(const Typed& typed, Reader& reader) {
+  EnvCommand command{.session = reader.session()};
+  command.name = typed.optional("NAME");
+  command.show_secrets = typed.flag("show-secrets");
+  command.null_ended = typed.flag("null");
+  if (command.null_ended && !command.show_secrets) {
+    reader.note(usage_failure("--null gives the exact bytes, secrets too: it needs --show-secrets")
+                    .value());
+  }
+  if (command.null_ended && typed.global.json) {
+    reader.note(usage_failure("--null and --json exclude each other").value());
+  }
+  return command;
+}
+
 RegisterCommand read_register(const Typed& typed, Reader& reader) {
   RegisterCommand command;
   const auto id = typed.optional("session");
@@ -487,6 +509,12 @@ Command read_command(const std::string& chosen, const Typed& typed, Reader& read
     return VerifyOptions{reader.session(), typed.flag("explain"), reader.duration("timeout")};
   }
   if (chosen == "show") return ShowOptions{reader.session(), reader.duration("timeout")};
+  if (chosen == "env") return read_env(typed, reader);
+  if (chosen == "tree") {
+    TreeCommand command;
+    if (typed.value("ID") != nullptr) command.session = reader.session();
+    return command;
+  }
   if (chosen == "wait") return WaitCommand{reader.session(), reader.duration("timeout")};
   if (chosen == "stop") {
     return StopCommand{reader.session(), typed.flag("force"), reader.milliseconds("after"),

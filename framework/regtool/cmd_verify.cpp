@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <rapidjson/document.h>
 
 #include <utility>
@@ -8,6 +9,7 @@
 #include "regtool/commands.hpp"
 #include "regtool/json.hpp"
 #include "regtool/ps_view.hpp"
+#include "rollcall/process_details.hpp"
 
 namespace rollcall::regtool {
 namespace {
@@ -204,7 +206,33 @@ void write_record_json(JsonWriter& json, const Record& record) {
   json.end_array().end_object();
 }
 
-void write_record_text(Output& out, const Record& record) {
+// What the process was started as, without what looks like a secret; nullopt where it does not run,
+// or the system does not tell.
+std::optional<std::vector<std::string>> command_of(Context& context, const SessionView& view) {
+  if (view.process.state != ProcessState::kAlive) return std::nullopt;
+  const auto registry = context.registry();
+  if (!registry) return std::nullopt;
+  const auto bytes = (*registry)->read_process(view.record.session_id, ReadWhat::kCommand, {});
+  if (!bytes) {
+    context.out().log(2, bytes.error().message);
+    return std::nullopt;
+  }
+  return redacted_command(parse_command(*bytes));
+}
+
+void write_command_json(JsonWriter& json, const std::optional<std::vector<std::string>>& command) {
+  json.key("command");
+  if (!command) {
+    json.null();
+    return;
+  }
+  json.begin_array();
+  for (const std::string& argument : *command) json.text(argument);
+  json.end_array();
+}
+
+void write_record_text(Output& out, const Record& record,
+                       const std::optional<std::vector<std::string>>& command) {
   std::vector<std::vector<Cell>> rows;
   const auto add = [&rows](std::string title, std::string value) {
     rows.push_back({{std::move(title)}, {std::move(value)}});
@@ -228,6 +256,7 @@ void write_record_text(Output& out, const Record& record) {
       add("door." + key, std::string(shown_value(key, value)));
     }
   }
+  if (command) add("command", fmt::format("{}", fmt::join(*command, " ")));
   add("token", record.door_token ? "recorded (not shown)" : "none");
   add("workdir", record.workdir);
   add("detached", record.outlives_launcher ? "yes" : "no");
@@ -259,6 +288,7 @@ Outcome<int> run_show(Context& context, const ShowOptions& options) {
   const auto verified = verify_named(context, options.session, options.timeout_ns);
   if (!verified) return tl::unexpected(verified.error());
   const SessionView& view = verified->view;
+  const auto command = command_of(context, view);
   Output& out = context.out();
   if (out.json()) {
     JsonWriter json;
@@ -267,11 +297,12 @@ Outcome<int> run_show(Context& context, const ShowOptions& options) {
     json.text("verdict", to_text(view.finding.verdict));
     write_reason(json, view.finding.reason, view.finding.text);
     write_record_json(json, view.record);
+    write_command_json(json, command);
     json.end_object();
     out.document(json);
   } else {
     out.line(verdict_line(view));
-    write_record_text(out, view.record);
+    write_record_text(out, view.record, command);
   }
   return exit_code_of(view.finding.verdict);
 }

@@ -22,6 +22,8 @@ class JsonWriter;
 [[nodiscard]] Outcome<int> run_register(Context& context, const RegisterCommand& command);
 [[nodiscard]] Outcome<int> run_forget(Context& context, const ForgetCommand& command);
 [[nodiscard]] Outcome<int> run_prune(Context& context, const PruneCommand& command);
+[[nodiscard]] Outcome<int> run_env(Context& context, const EnvCommand& command);
+[[nodiscard]] Outcome<int> run_tree(Context& context, const TreeCommand& command);
 [[nodiscard]] Outcome<int> run_plugins(Context& context);
 [[nodiscard]] Outcome<int> run_plugins_check(Context& context, const PluginsCheckCommand& command);
 [[nodiscard]] Outcome<int> run_doctor(Context& context);

@@ -32,6 +32,18 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
 
 Exit: 0 live, 1 gone, 3 alive or untellable, but not reachable.
 )"},
+    {"env", R"(Examples:
+  regtool env 9d0e                       what looks like a secret is hidden
+  regtool env 9d0e PATH                  one value
+  regtool env 9d0e --show-secrets -0     the exact bytes, each entry ended by NUL
+
+Exit: 0 read, 1 no such session, its process is gone, or no such variable; 4 refused.
+)"},
+    {"tree", R"(Examples:
+  regtool tree                           all processes, with the sessions among them
+  regtool tree 9d0e                      what is below one session
+  regtool tree --json
+)"},
     {"wait", R"(Examples:
   regtool wait 9d0e                      until its process has ended
   regtool wait 9d0e --timeout 30s

@@ -105,6 +105,17 @@ struct RunCommand {
   std::vector<std::string> command;
 };
 
+struct EnvCommand {
+  SessionName session;
+  std::optional<std::string> name;
+  bool show_secrets = false;
+  bool null_ended = false;
+};
+
+struct TreeCommand {
+  std::optional<SessionName> session;
+};
+
 struct PluginsCommand {};
 struct PluginsCheckCommand {
   std::string file;
@@ -117,10 +128,10 @@ struct HelpCommand {
   std::string text;
 };
 
-using Command =
-    std::variant<HelpCommand, VersionCommand, PsOptions, VerifyOptions, ShowOptions, RunCommand,
-                 RegisterCommand, ForgetCommand, StopCommand, KillCommand, WaitCommand,
-                 PruneCommand, PluginsCommand, PluginsCheckCommand, DoctorCommand>;
+using Command = std::variant<HelpCommand, VersionCommand, PsOptions, VerifyOptions, ShowOptions,
+                             RunCommand, RegisterCommand, ForgetCommand, StopCommand, KillCommand,
+                             WaitCommand, PruneCommand, EnvCommand, TreeCommand, PluginsCommand,
+                             PluginsCheckCommand, DoctorCommand>;
 
 struct Invocation {
   GlobalOptions global;

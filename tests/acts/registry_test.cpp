@@ -489,5 +489,44 @@ TEST_F(RegistryForget, RemovesTheGone) {
   EXPECT_FALSE(kept("s"));
 }
 
+TEST_F(RegistryTest, ReadsTheBytesOfAProcessThatIsTheSessions) {
+  keep(record("s"));
+  probe->answer(kPid, {present(kPid, "77")});
+  probe->reads = [] { return std::string("A=1"); };
+  EXPECT_EQ(registry->read_process("s", ReadWhat::kEnvironment, {}).value(), "A=1");
+}
+
+TEST_F(RegistryTest, GivesNoBytesOfASuccessorThatTookThePidMeanwhile) {
+  keep(record("s"));
+  probe->answer(kPid, {present(kPid, "77"), present(kPid, "78")});
+  probe->reads = [] { return std::string("SECRET=of the successor"); };
+  const auto bytes = registry->read_process("s", ReadWhat::kEnvironment, {});
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RegistryTest, ReadsNothingWhereItCannotBeToldWhoseProcessItIs) {
+  keep(record("s"));
+  probe->answer(kPid, {unreadable(kPid, "hidden")});
+  probe->reads = []() -> Result<std::string> {
+    ADD_FAILURE() << "it was read";
+    return std::string();
+  };
+  const auto bytes = registry->read_process("s", ReadWhat::kEnvironment, {});
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().code, ErrorCode::kRefused);
+}
+
+TEST_F(RegistryTest, TellsRefusedFromGoneWhereAReadingFails) {
+  keep(record("s"));
+  probe->answer(kPid, {present(kPid, "77")});
+  probe->reads = []() -> Result<std::string> { return fail(ErrorCode::kDenied, "not yours"); };
+  EXPECT_EQ(registry->read_process("s", ReadWhat::kEnvironment, {}).error().code,
+            ErrorCode::kDenied);
+  probe->answer(kPid, {present(kPid, "77"), absent(kPid)});
+  EXPECT_EQ(registry->read_process("s", ReadWhat::kEnvironment, {}).error().code,
+            ErrorCode::kNotFound);
+}
+
 }  // namespace
 }  // namespace rollcall

@@ -19,7 +19,8 @@ const std::vector<std::vector<std::string>>& helps() {
       {"forget", "--help"}, {"stop", "--help"},
       {"kill", "--help"},   {"wait", "--help"},
       {"prune", "--help"},  {"plugins", "--help"},
-      {"doctor", "--help"}, {"plugins", "check", "--help"}};
+      {"doctor", "--help"}, {"plugins", "check", "--help"},
+      {"env", "--help"},    {"tree", "--help"}};
   return kHelps;
 }
 

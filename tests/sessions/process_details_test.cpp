@@ -69,11 +69,10 @@ TEST(LooksSecret, GoesByTheNameOrByAUrlWithUserInformation) {
 }
 
 TEST(RedactedCommand, HidesTheValuesOfSecretOptions) {
-  EXPECT_THAT(
-      redacted_command({"agent", "--token", "abc", "--api-key=def", "--port", "80"}),
-      ElementsAre("agent", "--token", "[redacted]", "--api-key=[redacted]", "--port", "80"));
+  EXPECT_THAT(redacted_command({"agent", "--token", "abc", "--api-key=def", "--port", "80"}),
+              ElementsAre("agent", "--token", "(hidden)", "--api-key=(hidden)", "--port", "80"));
   EXPECT_THAT(redacted_command({"env", "MY_SECRET=1", "A=1", "run"}),
-              ElementsAre("env", "MY_SECRET=[redacted]", "A=1", "run"));
+              ElementsAre("env", "MY_SECRET=(hidden)", "A=1", "run"));
 }
 
 TEST(RedactedCommand, TakesNoOptionForASecret) {
@@ -83,7 +82,7 @@ TEST(RedactedCommand, TakesNoOptionForASecret) {
 
 TEST(RedactedCommand, HidesTheUserInformationOfAUrl) {
   EXPECT_THAT(redacted_command({"curl", "https://me:pw@example.org/x@y"}),
-              ElementsAre("curl", "https://[redacted]@example.org/x@y"));
+              ElementsAre("curl", "https://(hidden)@example.org/x@y"));
 }
 
 }  // namespace

@@ -73,6 +73,7 @@ class FakeProbe : public ProcessProbe {
     return std::vector<ProcessRow>{};
   }
   [[nodiscard]] Result<std::string> read(std::int64_t, ReadWhat, const Call&) override {
+    if (reads) return reads();
     return fail(ErrorCode::kUnsupported, "the fake probe reads nothing");
   }
   [[nodiscard]] Status port_owner(std::span<const SocketAsk>, std::span<SocketAnswer>,
@@ -81,6 +82,7 @@ class FakeProbe : public ProcessProbe {
   }
 
   WhoAmI me;
+  std::function<Result<std::string>()> reads;  // what read() answers; empty: it cannot
   std::string name = "test.probe";
   bool platform = true;
 

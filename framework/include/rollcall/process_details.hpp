@@ -36,10 +36,10 @@ struct Environment {
 
 // Arguments for showing: the value of an option that is named like a secret ("--token X",
 // "--api-key=X"), an assignment to such a name, and a url's user information become
-// "[redacted]". Pure.
+// "(hidden)". Pure.
 [[nodiscard]] ROLLCALL_API std::vector<std::string> redacted_command(
     std::vector<std::string> arguments);
 
-inline constexpr std::string_view kRedacted = "[redacted]";
+inline constexpr std::string_view kRedacted = "(hidden)";
 
 }  // namespace rollcall

@@ -151,6 +151,12 @@ class ROLLCALL_API Registry {
   [[nodiscard]] Result<StopReport> kill(std::string_view session_id, Signal signal,
                                         std::int64_t await_ms, const Call& call);
   [[nodiscard]] Result<WaitReport> wait(std::string_view session_id, const Call& call);
+  // Bytes of a session's process as the system gives them (see process_details.hpp). Its identity
+  // is read before and after, so that they are its own and not a successor's. kNotFound: no such
+  // record, or its process is gone; kRefused: it cannot be told whether it is that process; kDenied
+  // and kUnreadable: the system does not give them. Empty bytes are an answer: it has none.
+  [[nodiscard]] Result<std::string> read_process(std::string_view session_id, ReadWhat what,
+                                                 const Call& call);
 
   class Impl;  // not for hosts
 
