@@ -38,12 +38,14 @@ export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 title() { printf '\n== %s\n' "$*"; }
 
-# Builds a preset and prints the compiler's words only where it failed.
+# build_preset PRESET [PREFIX...]: builds a preset, all of it or $target, and prints the compiler's
+# words only where it failed.
 build_preset() {
   local preset=$1 log=build/$1.log
   shift
   mkdir -p build
-  if ! { cmake --preset "$preset" && "$@" cmake --build --preset "$preset"; } >"$log" 2>&1; then
+  if ! { cmake --preset "$preset" &&
+    "$@" cmake --build --preset "$preset" ${target:+--target "$target"}; } >"$log" 2>&1; then
     tail -n 60 "$log"
     echo "test: building the preset '$preset' failed; the whole log is $log"
     return 1
@@ -130,6 +132,13 @@ cross_target() {
   return $status
 }
 
+# The tests that drive the machine code of the macOS backend on this system.
+macos_machine_code() {
+  ls build/macos-x86_64/lib/rollcall/plugins/*.dylib >/dev/null 2>&1 || return 0
+  target=backend_macos_test build_preset dev || return 1
+  ctest --preset dev -R '^Dylib' --no-tests=error "${ctest_args[@]}" </dev/null
+}
+
 stage_cross() {
   if ! scripts/deps.sh cross; then
     echo "skipped: Windows and macOS: the packages for them cannot be installed"
@@ -138,6 +147,7 @@ stage_cross() {
   local status=0
   cross_target windows mingw || status=1
   cross_target macos-x86_64 macos-x86_64 || status=1
+  macos_machine_code || status=1
   cross_target macos-arm64 macos-arm64 || status=1
   return $status
 }
