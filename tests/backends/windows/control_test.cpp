@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "fake_windows.hpp"
+#include "fake_system.hpp"
 #include "rollcall/windows_stop.hpp"
 
 namespace rollcall::testing {

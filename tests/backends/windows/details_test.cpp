@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "fake_windows.hpp"
+#include "fake_system.hpp"
 
 namespace rollcall::testing {
 namespace {

@@ -1,7 +1,7 @@
 // Readings on a fake Windows: what proves absence, what proves an exit, and what proves nothing.
 #include <gtest/gtest.h>
 
-#include "fake_windows.hpp"
+#include "fake_system.hpp"
 
 namespace rollcall::testing {
 namespace {

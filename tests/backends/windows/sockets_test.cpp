@@ -1,7 +1,7 @@
 // Who answers on a socket, on a fake Windows.
 #include <gtest/gtest.h>
 
-#include "fake_windows.hpp"
+#include "fake_system.hpp"
 
 namespace rollcall::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "fake_windows.hpp"
+#include "fake_system.hpp"
 
 #include <algorithm>
 #include <cstdlib>
