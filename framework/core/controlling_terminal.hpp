@@ -3,8 +3,9 @@
 
 namespace rollcall {
 
-// Asked by opening the controlling terminal itself (/dev/tty), not by isatty(3) on a descriptor,
-// which a redirection would change. False too where it cannot be opened for another reason.
+// Asked by opening the controlling terminal itself (/dev/tty; Windows: the console, CONIN$), not by
+// isatty(3) on a descriptor, which a redirection would change. False too where it cannot be opened
+// for another reason.
 // Threads: any.
 [[nodiscard]] bool has_controlling_terminal();
 

@@ -42,4 +42,8 @@ class Descriptor {
                                                 std::int64_t deadline_ns,
                                                 const CancelToken& cancel);
 
+// Whether the open directory shows objects of the kernel instead of files: procfs, sysfs and their
+// like. False where it cannot be told.
+[[nodiscard]] bool is_kernel_file_system(int dir);
+
 }  // namespace rollcall::core

@@ -93,8 +93,9 @@ Result<Descriptor> take_file_lock(int dir, const std::string& name, const std::s
 FileLock::~FileLock() {
   if (descriptor_ < 0) return;
   // Unlocked before it is closed: a child that was forked meanwhile holds a duplicate.
-  static_cast<void>(::flock(descriptor_, LOCK_UN));
-  static_cast<void>(::close(descriptor_));
+  const int file = static_cast<int>(descriptor_);
+  static_cast<void>(::flock(file, LOCK_UN));
+  static_cast<void>(::close(file));
 }
 
 }  // namespace rollcall::core

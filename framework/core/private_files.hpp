@@ -5,6 +5,11 @@
 // here follows a link below a directory, or waits for a FIFO or a device. Every descriptor is
 // closed on exec. Names are single file names; the callers check them.
 //
+// Windows: a descriptor is a handle, which children do not inherit; a link is any reparse point.
+// In place of a mode there is an access list for the user alone. The system (SYSTEM,
+// Administrators) may own what is used; a directory or file that anybody else may write to is not
+// read. What somebody else has open for a moment is tried again for two seconds.
+//
 // Errors name the path, the system's reason and what to do. Threads: any; objects are not changed
 // by their const functions.
 #pragma once
@@ -39,7 +44,7 @@ struct FileStamp {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::uint64_t size = 0;
-  std::uint64_t owner = 0;       // a uid
+  std::uint64_t owner = 0;       // a uid; Windows: a number made of the SID
   std::int64_t changed_ns = 0;   // ctime: cannot be set; a rename moves it on most file systems
   std::int64_t modified_ns = 0;  // mtime
 };
@@ -62,7 +67,8 @@ class PrivateDir {
   PrivateDir& operator=(PrivateDir&&) noexcept;
   ~PrivateDir();
 
-  // For reading: changes nothing. nullopt: there is none. `path` is absolute, `owner` a uid.
+  // For reading: changes nothing. nullopt: there is none. `path` is absolute, `owner` as
+  // current_owner() gives it.
   // Errors: kDenied (a symbolic link, another owner), kIo.
   [[nodiscard]] static Result<std::optional<PrivateDir>> open(const std::string& path,
                                                               std::uint64_t owner);
@@ -80,7 +86,7 @@ class PrivateDir {
 
   [[nodiscard]] Result<std::optional<PrivateDir>> open_child(std::string_view name) const;
   [[nodiscard]] Result<PrivateDir> make_child(std::string_view name) const;
-  // Takes away what group and others may; never gives anything. For a directory that is known to
+  // Takes away what group and others may; never gives anything to them. For one that is known to
   // be ours by what it holds. Errors: kIo.
   [[nodiscard]] Status tighten() const;
 
@@ -139,27 +145,25 @@ class PrivateDir {
   std::unique_ptr<Impl> impl_;
 };
 
-// Held until it goes out of scope; given back then even if a child inherited the descriptor.
+// Held until it goes out of scope; given back then even if a child inherited the descriptor. The
+// system gives it back when the process ends, however it ends.
 class FileLock {
  public:
-  explicit FileLock(int descriptor) : descriptor_(descriptor) {}
+  explicit FileLock(std::intptr_t descriptor) : descriptor_(descriptor) {}
   FileLock(FileLock&& other) noexcept : descriptor_(other.descriptor_) { other.descriptor_ = -1; }
   FileLock& operator=(FileLock&&) = delete;
   ~FileLock();
 
  private:
-  int descriptor_;
+  std::intptr_t descriptor_;  // -1: none. Windows: a HANDLE
 };
 
-// The uid that this process makes files as.
+// The uid that this process makes files as; Windows: FileStamp::owner of what it makes.
 [[nodiscard]] std::uint64_t current_owner();
 
 // Whether `path`, or the nearest parent that exists, is on a file system of this machine alone:
-// ext2 to ext4, xfs, btrfs, tmpfs, zfs or overlayfs. False where it cannot be told.
+// ext2 to ext4, xfs, btrfs, tmpfs, zfs or overlayfs; APFS; NTFS or ReFS. False where it cannot be
+// told.
 [[nodiscard]] bool is_on_local_file_system(const std::string& path);
-
-// Whether the open directory shows objects of the kernel instead of files: procfs, sysfs and their
-// like. False where it cannot be told.
-[[nodiscard]] bool is_kernel_file_system(int dir);
 
 }  // namespace rollcall::core

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/descriptor_posix.hpp"
+#include "core/paths.hpp"
 #include "core/remove_tree_posix.hpp"
 #include "core/text.hpp"
 
@@ -368,7 +369,7 @@ Status PrivateDir::tighten() const {
 const std::string& PrivateDir::path() const { return impl_->path; }
 
 std::string PrivateDir::path_of(std::string_view name) const {
-  return fmt::format("{}/{}", impl_->path, name);
+  return join_path(impl_->path, name);
 }
 
 Status PrivateDir::each(const std::function<bool(const DirEntry&)>& visit) const {

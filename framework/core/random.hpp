@@ -10,7 +10,7 @@
 
 namespace rollcall::core {
 
-// Fills `out`. Source: getentropy(3), 256 bytes at a time. Errors: kIo. Threads: any.
+// Fills `out`. Source: getentropy(3); Windows: BCryptGenRandom. Errors: kIo. Threads: any.
 [[nodiscard]] Status fill_random(std::span<std::byte> out);
 
 // 64 random bits. Errors: kIo.

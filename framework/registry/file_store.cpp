@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/paths.hpp"
 #include "core/private_files.hpp"
 #include "core/text.hpp"
 #include "registry/file_store_impl.hpp"
@@ -63,29 +64,24 @@ Status check_bytes(std::string_view id, std::string_view bytes) {
                                                 id, bytes.size(), kMaxRecordBytes));
 }
 
-// "/a/b/" and "/a/b/." name what a last component of "b" names, but would follow a link there.
-std::string without_trailing_dots(std::string path) {
-  while (path.size() > 1 && (path.ends_with('/') || path.ends_with("/."))) {
-    path.resize(path.size() - (path.ends_with('/') ? 1 : 2));
-  }
-  return path.empty() ? "/" : path;
-}
-
 }  // namespace
 
 FileStore::FileStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 FileStore::~FileStore() = default;
 
 Result<std::shared_ptr<FileStore>> FileStore::open(Options options) {
-  if (!options.home.starts_with('/')) {
+  if (!core::is_absolute_path(options.home)) {
     return fail(ErrorCode::kInvalid, fmt::format("the home '{}' is not an absolute path",
                                                  text::for_terminal(options.home)));
   }
   if (options.home.find('\0') != std::string::npos) {
     return fail(ErrorCode::kInvalid, "the home holds a zero byte");
   }
-  options.home = without_trailing_dots(std::move(options.home));
-  if (options.home == "/") return fail(ErrorCode::kInvalid, "the home cannot be /");
+  options.home = core::clean_path(std::move(options.home));
+  if (core::is_root_path(options.home)) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("the home cannot be {}", text::for_terminal(options.home)));
+  }
   if (!options.clock) return fail(ErrorCode::kInvalid, "a file store needs a clock");
   if (options.folder != kRecordsFolder && options.folder != kReceiptsFolder) {
     return fail(ErrorCode::kInvalid,
@@ -102,8 +98,8 @@ const std::string& FileStore::folder() const { return impl_->options.folder; }
 bool FileStore::read_only() const { return impl_->options.read_only; }
 
 HomeKind FileStore::home_kind() const {
-  return core::is_on_local_file_system(fmt::format("{}/{}", home(), folder())) ? HomeKind::kLocal
-                                                                               : HomeKind::kShared;
+  return core::is_on_local_file_system(core::join_path(home(), folder())) ? HomeKind::kLocal
+                                                                          : HomeKind::kShared;
 }
 
 void FileStore::set_writer(const ProcessIdentity& self) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/paths.hpp"
 #include "core/private_files.hpp"
 #include "core/secret.hpp"
 #include "registry/file_store_impl.hpp"
@@ -21,7 +22,7 @@ constexpr std::size_t kMaxControlBytes = 4096 + 2;  // a token, and a line endin
 
 Result<std::string> FileStore::control_path(std::string_view session_id) const {
   if (auto valid = check_session_id(session_id); !valid) return tl::unexpected(valid.error());
-  return fmt::format("{}/{}/{}{}", home(), folder(), session_id, kControlSuffix);
+  return core::join_path(core::join_path(home(), folder()), file_name(session_id, kControlSuffix));
 }
 
 Result<std::string> FileStore::write_control(std::string_view session_id, std::string_view token,

@@ -1,4 +1,5 @@
-// A directory of one test's own, under TMPDIR, that goes with all its contents.
+// A directory of one test's own, in the system's folder for such (TMPDIR), that goes with all its
+// contents.
 #pragma once
 
 #include <cstdio>
@@ -6,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -15,14 +17,22 @@ namespace rollcall::testing {
 class TempDir {
  public:
   TempDir() {
-    const char* base = std::getenv("TMPDIR");
-    std::string path =
-        std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/rollcall-test-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr) {
-      std::perror(path.c_str());
+    std::random_device random;
+    std::error_code error;
+    bool made = false;
+    while (!made && !error) {
+      char name[64];
+      std::snprintf(name, sizeof name, "rollcall-test-%08x%08x", random(), random());
+      path_ = std::filesystem::temp_directory_path(error) / name;
+      if (!error) made = std::filesystem::create_directory(path_, error);
+    }
+    if (!error) {
+      std::filesystem::permissions(path_, std::filesystem::perms::owner_all, error);
+    }
+    if (error) {
+      std::fprintf(stderr, "%s: %s\n", path_.string().c_str(), error.message().c_str());
       std::abort();
     }
-    path_ = path;
   }
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;
@@ -48,6 +58,12 @@ class TempDir {
  private:
   std::filesystem::path path_;
 };
+
+// A path as Rollcall takes it: UTF-8, whatever the platform's own paths are made of.
+inline std::string utf8(const std::filesystem::path& path) {
+  const auto text = path.u8string();
+  return {text.begin(), text.end()};
+}
 
 // The whole file, or "" where it cannot be read.
 inline std::string slurp(const std::filesystem::path& file) {
