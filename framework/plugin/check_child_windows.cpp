@@ -183,7 +183,8 @@ std::string ending_of(const Child& child, std::int64_t limit_ns) {
                            : "an exception left the plugin, or it called abort()",
                        loader::first_words(child.noise));
   }
-  return loader::exit_ending(child.output, child.noise, static_cast<int>(child.code));
+  const char* or_else = child.code == kAbortExitCode ? "; abort() leaves this code too" : "";
+  return loader::exit_ending(child.output, child.noise, static_cast<int>(child.code)) + or_else;
 }
 
 }  // namespace

@@ -25,6 +25,10 @@ constexpr std::uint16_t kOwnMachine = IMAGE_FILE_MACHINE_AMD64;
 constexpr std::uint16_t kOwnMachine = IMAGE_FILE_MACHINE_I386;
 #endif
 
+// What the system may give for a C++ exception that left a constructor: the exception's code.
+constexpr DWORD kMicrosoftThrow = 0xE06D7363;
+constexpr DWORD kGccThrow = 0x20474343;
+
 // No box on the screen while a library is loaded: of this thread only, for this is a guest in its
 // process.
 class QuietErrors {
@@ -105,8 +109,11 @@ std::string loader_reason(const std::string& path, DWORD code) {
              "one version (error 127)";
     case ERROR_BAD_EXE_FORMAT:
       return wrong_format(path);
+    case kMicrosoftThrow:
+    case kGccThrow:
+      return "a static constructor threw";
     case ERROR_DLL_INIT_FAILED:
-      return "a static constructor or its DllMain failed (error 1114)";
+      return "a static constructor threw, or its DllMain failed (error 1114)";
     default:
       return core::error_text(code);
   }

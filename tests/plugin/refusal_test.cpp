@@ -30,7 +30,7 @@ TEST_P(Refusal, NamesTheFileAndTheFault) {
 constexpr Fault kRefusals[] = {
     {"fault_wrong_magic", "begins with 0102030405060708 and not with Rollcall's magic"},
     {"fault_short_struct", "its entry has 40 bytes and plugin ABI 1.0 has 80"},
-    {"fault_long_struct", "says that it has 4096 bytes, and 80 are there"},
+    {"fault_long_struct", "says that it has 1073741824 bytes, and "},
     {"fault_abi_0", "speaks plugin ABI 0.0 and this Rollcall speaks 1.0: upgrade the plugin"},
     {"fault_abi_next", "speaks plugin ABI 2.0 and this Rollcall speaks 1.0: upgrade Rollcall"},
     {"fault_minor_required", "requires plugin ABI 1.1 and this Rollcall speaks 1.0: upgrade"},
@@ -42,7 +42,7 @@ constexpr Fault kRefusals[] = {
     {"fault_no_entry", "exports no `rollcall_plugin_v1`"},
     {"fault_init_fails", "its init failed with -3: init says no"},
     {"fault_init_throws", "its init failed with -12: init threw"},
-    {"fault_missing_symbol", "rollcall_test_symbol_that_nobody_defines"},
+    {"fault_missing_symbol", kMissingSymbol},
 };
 
 INSTANTIATE_TEST_SUITE_P(EachFault, Refusal, ::testing::ValuesIn(kRefusals),
@@ -54,7 +54,7 @@ TEST(Refusals, HaveASentenceEach) {
     PluginFolder folder;
     folder.add(fault.plugin);
     std::string reason = only_plugin(folder).reason;
-    sentences.insert(reason.substr(reason.rfind(".so:")));
+    sentences.insert(reason.substr(reason.rfind(std::string(kSuffix) + ":")));
   }
   EXPECT_EQ(sentences.size(), std::size(kRefusals));
 }
@@ -68,7 +68,7 @@ TEST(Refusals, LeaveTheOtherPluginsAlone) {
   ASSERT_TRUE(probe) << probe.error().message;
   const auto refused = host->probe("com.example.fault.missing-symbol");
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("rollcall_test_symbol_that_nobody_defines"));
+  EXPECT_THAT(refused.error().message, HasSubstr(kMissingSymbol));
 }
 
 TEST(Refusals, ArePutInTheLog) {
@@ -80,7 +80,7 @@ TEST(Refusals, ArePutInTheLog) {
   options.log = [&](int, std::string_view line) { log += line; };
   const auto host = open_host(std::move(options));
   (void)host->plugins(true);
-  EXPECT_THAT(log, HasSubstr("fault_wrong_magic.so"));
+  EXPECT_THAT(log, HasSubstr(std::string("fault_wrong_magic") + kSuffix));
 }
 
 TEST(Refusals, DoNotCoverANewerMinorThatRequiresNothingNew) {
