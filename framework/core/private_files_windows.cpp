@@ -14,8 +14,10 @@
 
 #include "core/file_lock_windows.hpp"
 #include "core/handle_windows.hpp"
+#include "core/list_dir_windows.hpp"
 #include "core/native_windows.hpp"
 #include "core/paths.hpp"
+#include "core/remove_tree_windows.hpp"
 #include "core/security_windows.hpp"
 #include "core/text.hpp"
 #include "core/text_windows.hpp"
@@ -262,38 +264,6 @@ Status fill(HANDLE file, std::string_view bytes, const std::string& path,
   return {};
 }
 
-// Calls `visit` with the entries of one buffer; false: it wants no more.
-bool visit_entries(const std::byte* at, const std::function<bool(const DirEntry&)>& visit) {
-  while (true) {
-    const auto* entry = reinterpret_cast<const FILE_ID_BOTH_DIR_INFO*>(at);
-    const std::wstring_view name(entry->FileName, entry->FileNameLength / sizeof(wchar_t));
-    if (name != L"." && name != L"..") {
-      // Half of a surrogate pair is in no name of ours: such a name is only ever shown.
-      const std::string utf8 = narrow_lossy(name);
-      if (!visit({.name = utf8, .kind = kind_of(entry->FileAttributes)})) return false;
-    }
-    if (entry->NextEntryOffset == 0) return true;
-    at += entry->NextEntryOffset;
-  }
-}
-
-// Calls `visit` with the entries of an open directory, from its first one.
-Status visit_dir(HANDLE dir, const std::string& path,
-                 const std::function<bool(const DirEntry&)>& visit) {
-  constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
-  const std::unique_ptr<std::byte[]> buffer(new std::byte[kBufferBytes]);
-  FILE_INFO_BY_HANDLE_CLASS kind = FileIdBothDirectoryRestartInfo;
-  while (true) {
-    if (::GetFileInformationByHandleEx(dir, kind, buffer.get(), kBufferBytes) == 0) {
-      const unsigned long code = ::GetLastError();
-      if (code == ERROR_NO_MORE_FILES || code == ERROR_FILE_NOT_FOUND) return {};
-      return io_error("read the directory", path, code);
-    }
-    if (!visit_entries(buffer.get(), visit)) return {};
-    kind = FileIdBothDirectoryInfo;
-  }
-}
-
 }  // namespace
 
 std::string_view describe(FileKind kind) {
@@ -431,15 +401,11 @@ std::string PrivateDir::path_of(std::string_view name) const {
 }
 
 Status PrivateDir::each(const std::function<bool(const DirEntry&)>& visit) const {
-  // Opened once more: a handle remembers how far it was read.
-  Handle again;
-  const native::Status status = native::open_at(
-      {.dir = impl_->get(), .name = {}, .access = FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES},
-      again);
-  if (!native::succeeded(status)) {
-    return io_error("read the directory", path(), native::to_win32(status));
-  }
-  return visit_dir(again.get(), path(), visit);
+  return list_dir(impl_->get(), path(), [&](const FILE_ID_BOTH_DIR_INFO& entry) {
+    // Half of a surrogate pair is in no name of ours: such a name is only ever shown.
+    const std::string name = narrow_lossy(name_of(entry));
+    return visit({.name = name, .kind = kind_of(entry.FileAttributes)});
+  });
 }
 
 Result<FileStamp> PrivateDir::stat(std::string_view name) const {
@@ -519,7 +485,7 @@ Result<FileStamp> PrivateDir::create(std::string_view name, std::string_view byt
       {.access = FILE_WRITE_DATA | FILE_WRITE_ATTRIBUTES | FILE_READ_ATTRIBUTES | DELETE,
        .how = native::How::kCreate,
        .options = native::kNonDirectoryFile,
-       .security = ours->descriptor()},
+       .security = options.readable ? nullptr : ours->descriptor()},
       file);
   if (code != ERROR_SUCCESS) return io_error("create", path, code);
   auto filled = fill(file.get(), bytes, path, options);
@@ -595,6 +561,23 @@ Status PrivateDir::Impl::remove(std::string_view name, const std::string& shown)
 
 Status PrivateDir::remove(std::string_view name) const {
   return impl_->remove(name, path_of(name));
+}
+
+Status PrivateDir::remove_tree(std::string_view name, const FileStamp& expected) const {
+  const std::string path = path_of(name);
+  Handle dir;
+  const unsigned long code = impl_->open(name, {.access = kReadDir | DELETE}, dir);
+  if (code != ERROR_SUCCESS) return io_error("open the directory", path, code);
+  const auto stamp = stamp_of(dir.get(), path);
+  if (!stamp) return tl::unexpected(stamp.error());
+  if (stamp->kind != FileKind::kDirectory) {
+    return io_error("open the directory", path, ERROR_DIRECTORY);
+  }
+  if (stamp->device != expected.device || stamp->inode != expected.inode) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("{} is another one by now", text::for_terminal(path)));
+  }
+  return remove_tree_of(dir.get(), path);
 }
 
 // Renames are written through, one by one (rename()); of removals nothing is lost but the removal.

@@ -229,6 +229,44 @@ TEST(PrivateDir, RemovesNoFolder) {
   EXPECT_FALSE(dir.rename_over("f", dir, "child"));
 }
 
+TEST(PrivateDir, RemovesATreeWithAllInIt) {
+  const TempDir temp;
+  const PrivateDir dir = make(temp);
+  temp.write("d/tree/a/b/c", "x");
+  const auto read_only = temp.write("d/tree/a/f", "x");
+  ASSERT_TRUE(::SetFileAttributesW(read_only.c_str(), FILE_ATTRIBUTE_READONLY));
+  const auto stamp = dir.stat("tree");
+  ASSERT_TRUE(stamp) << stamp.error().message;
+  const auto done = dir.remove_tree("tree", *stamp);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_TRUE(names_in(dir).empty());
+}
+
+TEST(PrivateDir, RemovesNoTreeButTheOneThatIsMeant) {
+  const TempDir temp;
+  const PrivateDir dir = make(temp);
+  temp.write("d/tree/f", "x");
+  temp.write("d/other/f", "x");
+  const auto stamp = dir.stat("other");
+  ASSERT_TRUE(stamp);
+  EXPECT_EQ(dir.remove_tree("tree", *stamp).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(dir.remove_tree("none", *stamp).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(testing::slurp(temp / "d" / "tree" / "f"), "x");
+}
+
+TEST(PrivateDir, LeavesATreeInWhichSomethingIsJoined) {
+  const TempDir temp;
+  const PrivateDir dir = make(temp);
+  temp.write("victim/f", "x");
+  temp.write("d/tree/f", "x");
+  if (!testing::link_to_folder(temp / "d" / "tree" / "link", temp / "victim")) {
+    GTEST_SKIP() << "no link to a folder can be made here";
+  }
+  EXPECT_EQ(dir.remove_tree("tree", *dir.stat("tree")).error().code, ErrorCode::kRefused);
+  EXPECT_EQ(testing::slurp(temp / "d" / "tree" / "f"), "x");
+  EXPECT_EQ(testing::slurp(temp / "victim" / "f"), "x");
+}
+
 TEST(PrivateDir, TakesDeviceNamesAndOddEndsToTheLetter) {
   const TempDir temp;
   const PrivateDir dir = make(temp);
