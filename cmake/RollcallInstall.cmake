@@ -47,12 +47,18 @@ file(RELATIVE_PATH ROLLCALL_PLUGIN_H
   ${CMAKE_INSTALL_FULL_DATADIR}/doc/rollcall/framework/abi/rollcall
   ${CMAKE_INSTALL_FULL_INCLUDEDIR}/rollcall/plugin.h)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/doc)
-file(CREATE_LINK ${ROLLCALL_PLUGIN_H} ${CMAKE_BINARY_DIR}/doc/plugin.h SYMBOLIC)
+if(CMAKE_HOST_WIN32)  # where links are not for everybody
+  configure_file(framework/abi/rollcall/plugin.h ${CMAKE_BINARY_DIR}/doc/plugin.h COPYONLY)
+else()
+  file(CREATE_LINK ${ROLLCALL_PLUGIN_H} ${CMAKE_BINARY_DIR}/doc/plugin.h SYMBOLIC)
+endif()
 install(FILES ${CMAKE_BINARY_DIR}/doc/plugin.h
   DESTINATION ${ROLLCALL_DOC_ROOT}/framework/abi/rollcall COMPONENT development)
 
 # What Debian asks of every package: its licence and its changelog.
-find_program(GZIP_PROGRAM gzip)
+if(ROLLCALL_PLATFORM STREQUAL "linux")
+  find_program(GZIP_PROGRAM gzip)
+endif()
 configure_file(cmake/debian-changelog.in ${CMAKE_BINARY_DIR}/debian/changelog.Debian @ONLY)
 if(GZIP_PROGRAM)
   execute_process(COMMAND ${GZIP_PROGRAM} -9nkf ${CMAKE_BINARY_DIR}/debian/changelog.Debian)
