@@ -21,7 +21,7 @@ _regtool() {
       kind) mapfile -t COMPREPLY < <(compgen -W "a2a http tcp unix" -- "$cur"); return ;;
     esac
   fi
-  local commands="ps show verify run register forget stop kill env tree wait prune plugins doctor help"
+  local commands="ps show verify run register forget stop kill env tree terminal type wait prune plugins doctor help"
   local globals="--home --user --plugin --trust-plugins --verbose --json --quiet --no-color --help"
   local globals_with_value=" --home --user --plugin "
 
@@ -98,7 +98,7 @@ _regtool() {
       fi ;;
   esac
   case $command in
-    show | verify | env | tree | wait | stop | kill | forget)
+    show | verify | env | tree | terminal | type | wait | stop | kill | forget)
       if [[ $cur != -* ]]; then _regtool_sessions; return; fi ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$options $globals" -- "$cur")

@@ -3,7 +3,7 @@ function __regtool_sessions
     command regtool --quiet ps --no-probe --no-prune -q 2>/dev/null
 end
 
-set -l commands ps show verify run register forget stop kill env tree wait prune plugins doctor help
+set -l commands ps show verify run register forget stop kill env tree terminal type wait prune plugins doctor help
 complete -c regtool -f
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a ps -d 'The sessions that run'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a show -d 'One record and its verdict'
@@ -14,6 +14,8 @@ complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a forget -d 
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a stop -d 'SIGTERM, again, and see whether it went'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a kill -d 'Send one signal'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a env -d 'The environment of its process'
+complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a terminal -d 'The terminal that a session runs in'
+complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a type -d 'Type keys into it'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a tree -d 'The processes as a tree'
 complete -c regtool -n '__fish_seen_subcommand_from env' -l show-secrets -d 'Hide nothing'
 complete -c regtool -n '__fish_seen_subcommand_from env' -s 0 -l null -d 'The exact bytes'
@@ -33,7 +35,7 @@ complete -c regtool -l no-color -d 'No colours'
 complete -c regtool -s h -l help -d Help
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -l version -d 'The version'
 
-complete -c regtool -n '__fish_seen_subcommand_from show verify env tree wait stop kill forget' -a '(__regtool_sessions)'
+complete -c regtool -n '__fish_seen_subcommand_from show verify env tree terminal type wait stop kill forget' -a '(__regtool_sessions)'
 complete -c regtool -n '__fish_seen_subcommand_from show verify wait ps' -l timeout -x -d 'At most so long'
 
 complete -c regtool -n '__fish_seen_subcommand_from ps' -l wide -d 'With the reason, nothing cut'

@@ -20,7 +20,7 @@ build=(g++ cmake ninja-build ccache git libpoco-dev rapidjson-dev libcli11-dev l
 package=(dpkg-dev file)
 # To test: the frameworks, a second compiler for the ABI header, the pinned formatter, what the
 # tests watch processes with, what makes a .deb.
-test=(libgtest-dev libgmock-dev clang clang-format-14 valgrind strace procps iproute2 util-linux
+test=(libgtest-dev libgmock-dev clang clang-format-14 valgrind strace tmux procps iproute2 util-linux
   mount "${package[@]}")
 # To measure.
 bench=(libgtest-dev libgmock-dev libbenchmark-dev procps)

@@ -82,6 +82,10 @@ struct Dispatch {
   Outcome<int> operator()(const PruneCommand& command) const { return run_prune(context, command); }
   Outcome<int> operator()(const EnvCommand& command) const { return run_env(context, command); }
   Outcome<int> operator()(const TreeCommand& command) const { return run_tree(context, command); }
+  Outcome<int> operator()(const TerminalCommand& command) const {
+    return run_terminal(context, command);
+  }
+  Outcome<int> operator()(const TypeCommand& command) const { return run_type(context, command); }
   Outcome<int> operator()(const PluginsCommand&) const { return run_plugins(context); }
   Outcome<int> operator()(const PluginsCheckCommand& command) const {
     return run_plugins_check(context, command);

@@ -29,6 +29,7 @@ class ExamplesFirst : public CLI::Formatter {
   // The command of `run` never reaches CLI11 (see cut_command).
   std::string make_usage(const CLI::App* app, std::string name) const override {
     std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+    if (app->get_name() == "type") usage.insert(usage.find('\n'), " -- KEY...");
     if (app->get_name() == "run") usage.insert(usage.find('\n'), " [--] COMMAND [ARGUMENT...]");
     return usage;
   }
@@ -189,6 +190,7 @@ class CommandLine {
         .flag("-0,--null", "The exact bytes, each entry ended by NUL; with --show-secrets");
     sub("tree", "The processes as a tree, with the sessions in it")
         .positional("ID", "Only what is below this session", false);
+    sub("terminal", "The terminal that a session runs in").positional("ID", "The session");
     sub("wait", "Waits until a session's process has ended")
         .positional("ID", "The session")
         .value("--timeout", "At most so long: 500ms, 2s, 5m", "TIME");
@@ -204,6 +206,8 @@ class CommandLine {
         .positional("ID", "The session")
         .value("-s,--signal", "TERM INT HUP QUIT KILL USR1 USR2 CONT STOP (default KILL)", "NAME")
         .value("--total", "After KILL, waits so long for the end: 500ms, 2s (default 3s)", "TIME");
+    sub("type", "Types keys into the terminal that a session runs in")
+        .positional("ID", "The session");
     sub("run", "Runs a command as a session, for as long as it runs")
         .value("--session", "Its id (default: a new one)", "ID")
         .value("--name", "Its name (default: the command's)", "NAME")
@@ -510,6 +514,14 @@ Command read_command(const std::string& chosen, const Typed& typed, Reader& read
   }
   if (chosen == "show") return ShowOptions{reader.session(), reader.duration("timeout")};
   if (chosen == "env") return read_env(typed, reader);
+  if (chosen == "terminal") return TerminalCommand{reader.session()};
+  if (chosen == "type") {
+    TypeCommand command{reader.session(), std::move(words)};
+    if (command.keys.empty()) {
+      reader.note(usage_failure("type needs keys: regtool type ID -- KEY...").value());
+    }
+    return command;
+  }
   if (chosen == "tree") {
     TreeCommand command;
     if (typed.value("ID") != nullptr) command.session = reader.session();
@@ -560,11 +572,23 @@ std::size_t first_word(const std::vector<std::string>& arguments, std::size_t be
   return std::min(at, arguments.size());
 }
 
+// Cuts `-- KEY...` off a command line of `type`.
+std::vector<std::string> cut_keys(std::vector<std::string>& arguments, std::size_t name) {
+  const auto begin = arguments.begin() + static_cast<std::ptrdiff_t>(name);
+  const auto mark = std::find(begin, arguments.end(), "--");
+  if (mark == arguments.end()) return {};
+  std::vector<std::string> keys(std::next(mark), arguments.end());
+  arguments.erase(mark, arguments.end());
+  return keys;
+}
+
 // Cuts `[--] COMMAND...` off a command line of `run`, word for word: CLI11 would take "[a,b]"
 // apart.
 std::vector<std::string> cut_command(std::vector<std::string>& arguments) {
   const std::size_t name = first_word(arguments, 0);
-  if (name == arguments.size() || arguments[name] != "run") return {};
+  if (name == arguments.size()) return {};
+  if (arguments[name] == "type") return cut_keys(arguments, name);
+  if (arguments[name] != "run") return {};
   const std::size_t at = first_word(arguments, name + 1);
   const bool is_mark = at < arguments.size() && arguments[at] == "--";
   const auto cut = arguments.begin() + static_cast<std::ptrdiff_t>(at);

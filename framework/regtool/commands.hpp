@@ -24,6 +24,8 @@ class JsonWriter;
 [[nodiscard]] Outcome<int> run_prune(Context& context, const PruneCommand& command);
 [[nodiscard]] Outcome<int> run_env(Context& context, const EnvCommand& command);
 [[nodiscard]] Outcome<int> run_tree(Context& context, const TreeCommand& command);
+[[nodiscard]] Outcome<int> run_terminal(Context& context, const TerminalCommand& command);
+[[nodiscard]] Outcome<int> run_type(Context& context, const TypeCommand& command);
 [[nodiscard]] Outcome<int> run_plugins(Context& context);
 [[nodiscard]] Outcome<int> run_plugins_check(Context& context, const PluginsCheckCommand& command);
 [[nodiscard]] Outcome<int> run_doctor(Context& context);

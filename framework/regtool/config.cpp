@@ -34,6 +34,7 @@ struct Key {
   Target target;
 };
 
+constexpr std::string_view kTerminalInput = "terminal.input.";
 constexpr std::int64_t kDayMs = 86'400'000;
 
 const Key kKeys[] = {
@@ -52,6 +53,7 @@ const Key kKeys[] = {
      NumberKey{&Config::quarantine_files, 1, 100'000}},
     {"stop.after_ms", "ROLLCALL_STOP_AFTER_MS", NumberKey{&Config::stop_after_ms, 0, kDayMs}},
     {"stop.total_ms", "ROLLCALL_STOP_TOTAL_MS", NumberKey{&Config::stop_total_ms, 0, kDayMs}},
+    {"terminal.kinds", "ROLLCALL_TERMINAL_KINDS", &Config::terminal_kinds},
 };
 
 const Key* find_key(std::string_view name) {
@@ -283,6 +285,12 @@ Status apply_config(Config& config, const std::vector<ConfigEntry>& entries,
                     const std::string& from) {
   for (const ConfigEntry& entry : entries) {
     const Key* key = find_key(entry.key);
+    if (key == nullptr && entry.key.rfind(kTerminalInput, 0) == 0) {
+      if (!entry.list) return bad_value(from, entry.key, "a list of texts");
+      config.terminal_inputs[entry.key.substr(kTerminalInput.size())] = *entry.list;
+      config.sources.push_back({entry.key, join(*entry.list), from});
+      continue;
+    }
     if (key == nullptr) {
       config.warnings.push_back(fmt::format("{}: unknown key {}", from, entry.key));
       continue;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ struct Config {
   std::int64_t quarantine_files = 100;      // quarantine.files
   std::int64_t stop_after_ms = 1000;        // stop.after_ms
   std::int64_t stop_total_ms = 3000;        // stop.total_ms
+  std::vector<std::string> terminal_kinds;  // terminal.kinds: NAME=ID_VARIABLE[:NAMESPACE_VARIABLE]
+  // terminal.input.NAME: the words of a command that types into a terminal of that kind.
+  std::map<std::string, std::vector<std::string>> terminal_inputs;
 
   // What applies and from where, in the order of the keys.
   struct Source {

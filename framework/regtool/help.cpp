@@ -44,6 +44,17 @@ Exit: 0 read, 1 no such session, its process is gone, or no such variable; 4 ref
   regtool tree 9d0e                      what is below one session
   regtool tree --json
 )"},
+    {"terminal", R"(Examples:
+  regtool terminal 9d0e                  tmux %3 /tmp/tmux-1000/default
+
+Exit: 0 it has one, 1 none, no such session, or its process is gone; 4 another user's.
+)"},
+    {"type", R"(Examples:
+  regtool type 9d0e -- 'make test' Enter
+  regtool type 9d0e -- C-c
+
+tmux is known; the configuration's terminal.input.NAME names the command of any other.
+)"},
     {"wait", R"(Examples:
   regtool wait 9d0e                      until its process has ended
   regtool wait 9d0e --timeout 30s

@@ -48,11 +48,12 @@ struct End {
 void die_of(const End& end);
 
 // The child has a process group of its own, default signal dispositions and mask (but what we were
-// started with as ignored stays so), the limits that we were started with, none of our descriptors,
-// and dies with the thread that called start(). Threads: that one only.
-// Windows: it is created suspended, in a console group of its own, with our three standard streams
-// and no other handle, in a job that ends with this process: what it started and did not leave to
-// itself ends too if we are killed, and lives on if it ended before us.
+// started with as ignored stays so, but SIGTTIN and SIGTTOU where our group holds the terminal),
+// the limits that we were started with, none of our descriptors, and dies with the thread that
+// called start(). Threads: that one only. Windows: it is created suspended, in a console group of
+// its own, with our three standard streams and no other handle, in a job that ends with this
+// process: what it started and did not leave to itself ends too if we are killed, and lives on if
+// it ended before us.
 class GatedChild {
  public:
   // Failures: io (5); Windows, where a file is looked at as soon as the process is created, also

@@ -85,6 +85,17 @@ std::vector<char*> pointers(std::vector<std::string>& texts, std::size_t first, 
   return out;
 }
 
+// Whether our group is the one that the terminal of this session serves.
+bool holds_terminal() {
+  const int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (terminal < 0) return false;
+  const bool holds = tcgetpgrp(terminal) == getpgrp();
+  close(terminal);
+  return holds;
+}
+
+constexpr std::uint64_t bit_of(int signal) { return std::uint64_t{1} << (signal - 1); }
+
 void fill(ChildPlan& child, const Plan& plan) {
   auto& texts = child.texts;
   texts = plan.command;
@@ -107,6 +118,11 @@ void fill(ChildPlan& child, const Plan& plan) {
   child.unrecorded = pointers(texts, environment, variables);
   child.recorded = pointers(texts, environment, variables + 1);
   child.limits = plan.limits;
+  if (holds_terminal()) {
+    // In our own group the command would have had it. It learns of the loan by these signals, which
+    // tmux, for one, leaves ignored.
+    child.limits.ignored_signals &= ~(bit_of(SIGTTIN) | bit_of(SIGTTOU));
+  }
 }
 
 // The child's own half: async-signal-safe calls only.

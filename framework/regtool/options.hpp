@@ -116,6 +116,15 @@ struct TreeCommand {
   std::optional<SessionName> session;
 };
 
+struct TerminalCommand {
+  SessionName session;
+};
+
+struct TypeCommand {
+  SessionName session;
+  std::vector<std::string> keys;
+};
+
 struct PluginsCommand {};
 struct PluginsCheckCommand {
   std::string file;
@@ -130,8 +139,8 @@ struct HelpCommand {
 
 using Command = std::variant<HelpCommand, VersionCommand, PsOptions, VerifyOptions, ShowOptions,
                              RunCommand, RegisterCommand, ForgetCommand, StopCommand, KillCommand,
-                             WaitCommand, PruneCommand, EnvCommand, TreeCommand, PluginsCommand,
-                             PluginsCheckCommand, DoctorCommand>;
+                             WaitCommand, PruneCommand, EnvCommand, TreeCommand, TerminalCommand,
+                             TypeCommand, PluginsCommand, PluginsCheckCommand, DoctorCommand>;
 
 struct Invocation {
   GlobalOptions global;

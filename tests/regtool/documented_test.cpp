@@ -12,15 +12,24 @@ namespace rollcall::regtool {
 namespace {
 
 const std::vector<std::vector<std::string>>& helps() {
-  static const std::vector<std::vector<std::string>> kHelps = {
-      {"--help"},           {"ps", "--help"},
-      {"show", "--help"},   {"verify", "--help"},
-      {"run", "--help"},    {"register", "--help"},
-      {"forget", "--help"}, {"stop", "--help"},
-      {"kill", "--help"},   {"wait", "--help"},
-      {"prune", "--help"},  {"plugins", "--help"},
-      {"doctor", "--help"}, {"plugins", "check", "--help"},
-      {"env", "--help"},    {"tree", "--help"}};
+  static const std::vector<std::vector<std::string>> kHelps = {{"--help"},
+                                                               {"ps", "--help"},
+                                                               {"show", "--help"},
+                                                               {"verify", "--help"},
+                                                               {"run", "--help"},
+                                                               {"register", "--help"},
+                                                               {"forget", "--help"},
+                                                               {"stop", "--help"},
+                                                               {"kill", "--help"},
+                                                               {"wait", "--help"},
+                                                               {"prune", "--help"},
+                                                               {"plugins", "--help"},
+                                                               {"doctor", "--help"},
+                                                               {"plugins", "check", "--help"},
+                                                               {"env", "--help"},
+                                                               {"tree", "--help"},
+                                                               {"terminal", "--help"},
+                                                               {"type", "--help"}};
   return kHelps;
 }
 

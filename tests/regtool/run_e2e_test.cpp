@@ -553,6 +553,15 @@ TEST_F(OnATerminal, LendsTheTerminalToACommandWithoutItWhenItAsks) {
   }
 }
 
+TEST_F(OnATerminal, LendsTheTerminalWhereTheSignalsThatAskForItWereIgnored) {
+  open("trap '' TTIN TTOU; " + program() +
+       " run --no-door -- sh -c 'echo up >&2; read z; echo got $z >&2' | cat; echo code $?");
+  ASSERT_TRUE(see("up")) << seen_;
+  type("it\n");
+  EXPECT_TRUE(see("got it")) << seen_;
+  EXPECT_TRUE(see("code 0")) << seen_;
+}
+
 TEST_F(OnATerminal, LendsTheTerminalToWhoMayNotWriteToItFromTheBackground) {
   open("stty tostop; " + program() + " run --no-door -- sh -c 'echo err >&2' | cat; echo code $?");
   ASSERT_TRUE(see("code 0")) << seen_;
