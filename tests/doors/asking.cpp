@@ -1,10 +1,7 @@
 #include "doors/asking.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include "a2a_door/a2a_door.hpp"
+#include "doors/sockets.hpp"
 #include "http_door/http_door.hpp"
 #include "rollcall/plugin.hpp"
 #include "tcp_door/tcp_door.hpp"
@@ -19,26 +16,10 @@ template <class Door>
 constexpr const rollcall_door_prober& kTableOf = plugin::detail::DoorTable<Door>::kTable;
 
 void read_peer(std::int64_t socket, SocketAnswer& answer) {
-  sockaddr_storage peer{};
-  socklen_t size = sizeof(peer);
-  if (::getpeername(static_cast<int>(socket), reinterpret_cast<sockaddr*>(&peer), &size) != 0) {
-    return;
-  }
-  char text[INET6_ADDRSTRLEN] = {};
-  if (peer.ss_family == AF_UNIX) {
-    answer.loopback = answer.unix_domain = true;
-    answer.peer = "unix";
-  } else if (peer.ss_family == AF_INET) {
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(peer);
-    ::inet_ntop(AF_INET, &v4.sin_addr, text, sizeof(text));
-    answer.loopback = (ntohl(v4.sin_addr.s_addr) >> 24U) == 127;
-    answer.peer = std::string(text) + ":" + std::to_string(ntohs(v4.sin_port));
-  } else {
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(peer);
-    ::inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof(text));
-    answer.loopback = IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
-    answer.peer = "[" + std::string(text) + "]:" + std::to_string(ntohs(v6.sin6_port));
-  }
+  Peer peer = peer_of(socket);
+  answer.loopback = peer.loopback;
+  answer.unix_domain = peer.unix_domain;
+  answer.peer = std::move(peer.text);
 }
 
 rollcall_str raw(std::string_view text) { return plugin::str(text); }

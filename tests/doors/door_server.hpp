@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "doors/sockets.hpp"
+
 namespace rollcall::test {
 
 class DoorServer;
@@ -20,7 +22,7 @@ class DoorServer;
 // One accepted connection, in its own thread. Everything returns early once the server stops.
 class DoorConnection {
  public:
-  DoorConnection(DoorServer& server, int fd) : server_(server), fd_(fd) {}
+  DoorConnection(DoorServer& server, RawSocket socket) : server_(server), socket_(socket) {}
   // The head and the body by Content-Length; what came, where the peer went away first.
   std::string read_request();
   // False: the peer is gone.
@@ -33,11 +35,9 @@ class DoorConnection {
 
  private:
   DoorServer& server_;
-  int fd_;
+  RawSocket socket_;
   std::size_t sent_ = 0;
 };
-
-enum class Where { kIpv4, kIpv6, kUnix, kAnyIpv4 };
 
 class DoorServer {
  public:
@@ -62,11 +62,11 @@ class DoorServer {
  private:
   friend class DoorConnection;
   void accept_all();
-  void serve(int fd);
+  void serve(RawSocket socket);
 
   Behaviour behaviour_;
-  int listener_ = -1;
-  int stop_event_ = -1;
+  RawSocket listener_ = -1;
+  StopSignal stop_;
   std::uint16_t port_ = 0;
   std::string path_;
   std::atomic<std::size_t> connections_{0};
@@ -92,9 +92,9 @@ class SilentListener {
   void fill();
 
  private:
-  int listener_ = -1;
+  RawSocket listener_ = -1;
   std::uint16_t port_ = 0;
-  std::vector<int> fillers_;
+  std::vector<RawSocket> fillers_;
 };
 
 // A port of 127.0.0.1 that nobody listens on.

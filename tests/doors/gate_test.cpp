@@ -1,10 +1,6 @@
 #include "doors/gate.hpp"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 
 #include "doors/asking.hpp"
 #include "doors/door_server.hpp"
@@ -307,22 +303,6 @@ TEST(AskDoors, AnswersInTheOrderOfTheQuestionsOverManyKinds) {
 TEST(AskDoors, AnswersNoQuestions) {
   PortProbe probe;
   EXPECT_TRUE(ask_all({}, probe).empty());
-}
-
-std::string outside_address() {
-  ifaddrs* all = nullptr;
-  if (::getifaddrs(&all) != 0) return {};
-  std::string found;
-  for (const ifaddrs* one = all; one != nullptr && found.empty(); one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
-    if ((one->ifa_flags & IFF_LOOPBACK) != 0 || (one->ifa_flags & IFF_UP) == 0) continue;
-    char text[INET_ADDRSTRLEN] = {};
-    const auto* address = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
-    ::inet_ntop(AF_INET, &address->sin_addr, text, sizeof(text));
-    found = text;
-  }
-  ::freeifaddrs(all);
-  return found;
 }
 
 TEST(AskDoors, AsksAListedHostWithoutItsToken) {

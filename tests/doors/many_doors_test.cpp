@@ -1,7 +1,5 @@
 // Many doors at once: one deadline, one question to the host, and no door judged falsely.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -32,27 +30,11 @@ std::size_t count_of(const std::vector<DoorReading>& readings, std::string_view 
                     [&](const DoorReading& reading) { return outcome_of(reading) == outcome; }));
 }
 
-// The process's soft limit on descriptors, put back at the end.
-class DescriptorLimit {
- public:
-  DescriptorLimit() { ::getrlimit(RLIMIT_NOFILE, &before_); }
-  ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-  DescriptorLimit(const DescriptorLimit&) = delete;
-  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
-  [[nodiscard]] bool raise_to(rlim_t soft) const {
-    rlimit limit = before_;
-    limit.rlim_cur = std::max(soft, limit.rlim_cur);
-    return limit.rlim_cur <= limit.rlim_max && ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
-  }
-  void lower_to(rlim_t soft) const {
-    rlimit limit = before_;
-    limit.rlim_cur = soft;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-  }
-
- private:
-  rlimit before_{};
-};
+#if defined(_WIN32)
+constexpr const char* kFullQueue = "refused";
+#else
+constexpr const char* kFullQueue = "connect-timeout";
+#endif
 
 TEST(ManyDoors, OneGoodDoorAmongHungOnesIsLiveWithinOneDeadline) {
   const DoorLimits limits{1'000'000'000, 1'500'000'000};
@@ -73,14 +55,17 @@ TEST(ManyDoors, OneGoodDoorAmongHungOnesIsLiveWithinOneDeadline) {
   const auto readings = ask_all(records, probe, {.limits = limits});
   EXPECT_LT(seconds_since(start), 10.0) << "30 deadlines would be 45 s";
   for (std::size_t i = 0; i < readings.size(); ++i) {
-    const char* expected = i % 6 == 5 ? "live" : i % 6 == 4 ? "connect-timeout" : "read-timeout";
-    EXPECT_EQ(outcome_of(readings[i]), expected) << i;
+    const std::string outcome = outcome_of(readings[i]);
+    if (i % 6 == 4) {  // a full queue: Windows refuses
+      EXPECT_TRUE(outcome == "connect-timeout" || outcome == kFullQueue) << i << outcome;
+    } else {
+      EXPECT_EQ(outcome, i % 6 == 5 ? "live" : "read-timeout") << i;
+    }
   }
 }
 
 TEST(ManyDoors, AThousandHungOnesCostOneDeadline) {
-  const DescriptorLimit descriptors;
-  if (!descriptors.raise_to(1200)) GTEST_SKIP() << "the hard limit of descriptors is too low";
+  if (!may_hold_sockets(1200)) GTEST_SKIP() << "the hard limit of descriptors is too low";
   SilentListener hung;
   const std::vector<Record> records(1000, record_of(hung.url()));
   PortProbe probe;
@@ -98,42 +83,6 @@ TEST(ManyDoors, AreShownToTheHostTogether) {
   EXPECT_EQ(count_of(readings, "live"), 200U);
   EXPECT_EQ(probe.sockets(), 200U);
   EXPECT_LT(probe.questions(), 50) << "the host reads the system's tables at each question";
-}
-
-TEST(ManyDoors, RunInWindowsWhereDescriptorsAreFew) {
-  SilentListener hung;
-  DoorServer server(good_door());
-  std::vector<Record> records;
-  for (int i = 0; i < 60; ++i) records.push_back(record_of(i % 2 == 0 ? hung.url() : server.url()));
-  PortProbe probe;
-  const DescriptorLimit descriptors;
-  const int next = ::dup(0);  // the lowest free number
-  ::close(next);
-  descriptors.lower_to(static_cast<rlim_t>(next) + 40);
-  const auto readings = ask_all(records, probe, {.limits = {500'000'000, 1'000'000'000}});
-  EXPECT_EQ(count_of(readings, "live") + count_of(readings, "read-timeout"), 60U);
-  EXPECT_EQ(count_of(readings, "live"), 30U);
-  for (const auto& reading : readings) EXPECT_LT(reading.elapsed_ns, 20'000'000'000);
-}
-
-TEST(ManyDoors, AreLeftUnjudgedWhereNoDescriptorIsToBeHad) {
-#if defined(ROLLCALL_SANITIZED)
-  GTEST_SKIP() << "the sanitizer itself wants a pipe to look at an object";
-#endif
-  DoorServer server(good_door());
-  PortProbe probe;
-  const std::vector<Record> records(3, record_of(server.url()));
-  std::vector<DoorReading> readings;
-  {
-    const DescriptorLimit descriptors;
-    const int next = ::dup(0);
-    ::close(next);
-    descriptors.lower_to(static_cast<rlim_t>(next) + 1);  // the poller's own, and none for a socket
-    readings = ask_all(records, probe, {.limits = {200'000'000, 200'000'000}});
-  }
-  EXPECT_EQ(count_of(readings, "unverified"), 3U);
-  EXPECT_NE(readings[0].detail.find("ulimit"), std::string::npos) << readings[0].detail;
-  EXPECT_EQ(server.connections(), 0U);
 }
 
 TEST(ManyDoors, AreGivenUpWhenTheCallIsCancelled) {
