@@ -76,12 +76,14 @@ class Tables {
   void judge(const rollcall_socket_ask& ask, const Connection& connection,
              rollcall_socket_answer& answer) {
     bool any = false;
-    std::uint32_t unknown = 0;
+    std::string unknown;
     for (const TcpRow& socket : sockets_) {
       if (!concerns(socket, connection)) continue;
       any = true;
-      if (socket.pid == kSystemPid && ask.pid != kSystemPid) {
-        unknown = socket.pid;
+      if (socket.pid == 0 || (socket.pid == kSystemPid && ask.pid != kSystemPid)) {
+        unknown = socket.pid == 0
+                      ? "the system does not say whose a listener there is"
+                      : "the system itself (HTTP.sys) holds the door, for whom is not known";
         continue;
       }
       switch (processes_.descends(socket.pid, ask.pid)) {
@@ -90,7 +92,8 @@ class Tables {
         case ProcessTable::Kin::kNo:
           return foreign(socket.pid, answer);
         case ProcessTable::Kin::kUnknown:
-          unknown = socket.pid;
+          unknown = backend::name(socket.pid) + " holds the door; whether " +
+                    backend::name(ask.pid) + " is its ancestor could not be told";
           break;
       }
     }
@@ -98,12 +101,11 @@ class Tables {
   }
 
  private:
-  // A listener that could have taken it, or the socket that did; one that is nobody's any more
+  // A listener that could have taken it, or the socket that did. One that is connected and nobody's
   // (pid 0: it is being closed) says nothing.
   static bool concerns(const TcpRow& socket, const Connection& connection) {
-    if (socket.pid == 0) return false;
     if (could_have_taken(socket, connection.door.endpoint)) return true;
-    return !socket.listening && socket.local == connection.door.endpoint &&
+    return !socket.listening && socket.pid != 0 && socket.local == connection.door.endpoint &&
            socket.remote == connection.own.endpoint;
   }
 
@@ -113,20 +115,12 @@ class Tables {
              "another process, " + backend::name(pid) + ", holds the door");
   }
 
-  static void settle(std::int64_t pid, bool any, std::uint32_t unknown,
+  static void settle(std::int64_t pid, bool any, const std::string& unknown,
                      rollcall_socket_answer& answer) {
     if (!any) {
       return conclude(answer, ROLLCALL_OWNER_UNKNOWN, "nobody listens there any more");
     }
-    if (unknown == kSystemPid) {
-      return conclude(answer, ROLLCALL_OWNER_UNKNOWN,
-                      "the system itself (HTTP.sys) holds the door, for whom is not known");
-    }
-    if (unknown != 0) {
-      return conclude(answer, ROLLCALL_OWNER_UNKNOWN,
-                      backend::name(unknown) + " holds the door; whether " + backend::name(pid) +
-                          " is its ancestor could not be told");
-    }
+    if (!unknown.empty()) return conclude(answer, ROLLCALL_OWNER_UNKNOWN, unknown);
     conclude(answer, ROLLCALL_OWNER_PROCESS,
              backend::name(pid) + " or a descendant holds every listener there");
   }

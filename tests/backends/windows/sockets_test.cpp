@@ -132,8 +132,29 @@ TEST_F(PortOwner, IsUnknownWhereTheSystemListensForSomebody) {
 }
 
 TEST_F(PortOwner, IsUnknownWhereNobodyListensAnyMore) {
-  windows.sockets = {listener(0)};
+  windows.sockets = {};
   EXPECT_EQ(ask().owner, ROLLCALL_OWNER_UNKNOWN);
+}
+
+// Wine does not know whose a socket is that its process has not used yet.
+TEST_F(PortOwner, IsUnknownWhereTheSystemDoesNotSayWhoseAListenerIs) {
+  windows.sockets = {listener(kSession), listener(0)};
+  EXPECT_EQ(ask().owner, ROLLCALL_OWNER_UNKNOWN);
+}
+
+TEST_F(PortOwner, IsForeignWhereOneListenerIsAStrangersAndAnothersNobodyKnows) {
+  for (const bool stranger_first : {true, false}) {
+    windows.sockets = {listener(stranger_first ? kStranger : 0),
+                       listener(stranger_first ? 0 : kStranger)};
+    EXPECT_EQ(ask().owner, ROLLCALL_OWNER_FOREIGN);
+  }
+}
+
+TEST_F(PortOwner, DoesNotMindAConnectionThatIsNobodysAnyMore) {
+  windows.sockets = {
+      listener(kSession),
+      {.local = v4(127, 1, kPort), .remote = v4(127, 1, 50000), .listening = false, .pid = 0}};
+  EXPECT_EQ(ask().owner, ROLLCALL_OWNER_PROCESS);
 }
 
 TEST_F(PortOwner, IsUnknownWhereATableCannotBeRead) {
