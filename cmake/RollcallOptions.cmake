@@ -3,6 +3,8 @@ add_library(rollcall_options INTERFACE)
 target_compile_options(rollcall_options INTERFACE
   -Wall -Wextra -Wshadow -Wno-missing-field-initializers
   $<$<COMPILE_LANGUAGE:CXX>:-Wconversion>
+  # clang's -Wconversion has what g++ keeps apart.
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wno-sign-conversion>
   $<$<BOOL:${ROLLCALL_WERROR}>:-Werror>)
 if(ROLLCALL_SANITIZE)
   target_compile_options(rollcall_options INTERFACE

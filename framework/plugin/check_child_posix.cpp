@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/close_on_exec_posix.hpp"
 #include "plugin/check_child.hpp"
 #include "plugin/check_suite.hpp"
 #include "plugin/watched.hpp"
@@ -40,8 +41,8 @@ struct Pipe {
     fd = -1;
   }
   [[nodiscard]] bool open() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+    int ends[2] = {-1, -1};
+    if (core::open_pipe(ends) != 0) return false;
     read = ends[0];
     write = ends[1];
     return ::fcntl(read, F_SETFL, O_NONBLOCK) == 0;
@@ -136,6 +137,21 @@ void wait_for(Child& child, std::int64_t deadline_ns) {
   }
 }
 
+// "SIGABRT". Source: sigabbrev_np(3); macOS: sys_signame(3), in lower case.
+std::string signal_name(int signal) {
+#if defined(__APPLE__)
+  const char* name = signal > 0 && signal < NSIG ? sys_signame[signal] : nullptr;
+#else
+  const char* name = ::sigabbrev_np(signal);
+#endif
+  if (name == nullptr) return fmt::format("signal {}", signal);
+  std::string upper = "SIG";
+  for (; *name != '\0'; ++name) {
+    upper.push_back(*name >= 'a' && *name <= 'z' ? static_cast<char>(*name - 'a' + 'A') : *name);
+  }
+  return upper;
+}
+
 std::string ending_of(const Child& child, std::int64_t limit_ns) {
   if (child.timed_out) return loader::hung_ending(child.output, limit_ns);
   if (!WIFSIGNALED(child.status)) {
@@ -148,7 +164,7 @@ std::string ending_of(const Child& child, std::int64_t limit_ns) {
               ? ": a static constructor threw, or it called abort()"
               : ": an exception left the plugin, or it called abort()";
   }
-  return fmt::format("it was killed by SIG{}, {}{}{}", ::sigabbrev_np(signal),
+  return fmt::format("it was killed by {}, {}{}{}", signal_name(signal),
                      loader::last_progress(child.output), why, loader::first_words(child.noise));
 }
 

@@ -1,13 +1,9 @@
 #include <dlfcn.h>
-#include <limits.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
-#include <memory>
-#include <system_error>
+#include <string_view>
 
+#include "core/trusted_environment_posix.hpp"
+#include "plugin/program_file.hpp"
 #include "plugin/search_path.hpp"
 
 #ifndef ROLLCALL_PLUGIN_DIR
@@ -30,30 +26,12 @@ std::string own_library_folder() {
   return info.dli_fname == nullptr ? std::string() : folder_of(info.dli_fname);
 }
 
-// Without /proc: the path that the program was started by, which the kernel gives in the auxiliary
-// vector (getauxval(3), AT_EXECFN), links resolved. Only an absolute one, and not where the program
-// has privileges that its caller lacks, since the caller chooses the path.
-std::string started_by_folder() {
-  const auto* name = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-  if (name == nullptr || name[0] != '/' || ::getauxval(AT_SECURE) != 0) return {};
-  const std::unique_ptr<char, decltype(&std::free)> path(::realpath(name, nullptr), &std::free);
-  return path == nullptr ? std::string() : folder_of(path.get());
-}
-
 void find_program_folder(Surroundings& around) {
-  char path[PATH_MAX];
-  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof(path));
-  if (size > 0 && static_cast<std::size_t>(size) < sizeof(path)) {
-    around.program_folder = folder_of({path, static_cast<std::size_t>(size)});
-    if (!around.program_folder.empty()) return;
-  }
-  const std::string why =
-      size < 0 ? std::generic_category().message(errno) : "it names no absolute path";
-  around.program_folder = started_by_folder();
+  std::string why;
+  around.program_folder = folder_of(program_file(why));
   if (around.program_folder.empty()) {
-    around.program_fault =
-        "this program's own folder could not be told (/proc/self/exe: " + why +
-        "), so ../lib/rollcall/plugins from it was not looked in; is /proc mounted?";
+    around.program_fault = "this program's own folder could not be told (" + why +
+                           "), so ../lib/rollcall/plugins from it was not looked in";
   }
 }
 
@@ -61,7 +39,8 @@ void find_program_folder(Surroundings& around) {
 
 Surroundings read_surroundings() {
   Surroundings around;
-  if (const char* path = ::secure_getenv("ROLLCALL_PLUGIN_PATH")) around.environment_path = path;
+  if (const char* path = core::trusted_environment("ROLLCALL_PLUGIN_PATH"))
+    around.environment_path = path;
   around.library_folder = own_library_folder();
   find_program_folder(around);
   around.installed_folder = ROLLCALL_PLUGIN_DIR;

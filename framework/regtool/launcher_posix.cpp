@@ -11,14 +11,18 @@
 #include <sys/prctl.h>
 #endif
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <system_error>
 #include <utility>
 
+#include "core/close_on_exec_posix.hpp"
 #include "regtool/process_state.hpp"
+#include "regtool/signal_wait_posix.hpp"
 
 extern char** environ;
 
@@ -27,10 +31,7 @@ namespace {
 
 constexpr std::string_view kSessionVariable = "ROLLCALL_SESSION_ID=";
 
-std::string errno_text(int code) {
-  char buffer[128] = {};
-  return strerror_r(code, buffer, sizeof buffer);
-}
+std::string errno_text(int code) { return std::generic_category().message(code); }
 
 tl::unexpected<Error> io_failure(std::string_view what, int code) {
   return fail(ErrorCode::kIo, fmt::format("{}: {}", what, errno_text(code)), code);
@@ -141,6 +142,7 @@ void restore_inherited(const ChildPlan& plan) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+// macOS has nothing of the kind: there the command lives on where its guard is killed.
 void die_with_parent([[maybe_unused]] pid_t parent) {
 #if defined(__linux__)
   // Set to the thread that forked: the caller lives as long as the process.
@@ -199,7 +201,7 @@ bool discard_pending(int signal) {
   sigemptyset(&one);
   sigaddset(&one, signal);
   const timespec no_wait{0, 0};
-  return sigtimedwait(&one, nullptr, &no_wait) == signal;
+  return take_signal(one, no_wait) == signal;
 }
 
 // The terminal of this session. Where input and output both are one, the command's group has it
@@ -429,8 +431,8 @@ Outcome<std::unique_ptr<GatedChild>> GatedChild::start(const Plan& plan) {
   state->plan.parent = getpid();
   int gate[2] = {-1, -1};
   int report[2] = {-1, -1};
-  if (pipe2(gate, O_CLOEXEC) != 0) return cannot_start("cannot make a pipe", errno, plan);
-  if (pipe2(report, O_CLOEXEC) != 0) {
+  if (core::open_pipe(gate) != 0) return cannot_start("cannot make a pipe", errno, plan);
+  if (core::open_pipe(report) != 0) {
     const int code = errno;
     close(gate[0]);
     close(gate[1]);
@@ -519,7 +521,7 @@ int GatedChild::State::next_signal(const sigset_t& held) {
   constexpr timespec kRouseAgainAfter{0, 50'000'000};
   int signal = 0;
   if (!rouse_again) return sigwait(&held, &signal) == 0 ? signal : 0;
-  signal = sigtimedwait(&held, nullptr, &kRouseAgainAfter);
+  signal = take_signal(held, kRouseAgainAfter);
   if (signal > 0) return signal;
   if (errno == EAGAIN) {
     rouse_again = false;
@@ -579,6 +581,11 @@ void leave_launcher(int output, int kept) {
 #if defined(__linux__)
   if (kept > 3) (void)close_range(3, static_cast<unsigned>(kept) - 1, 0);
   (void)close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);
+#else
+  const int end = std::min(getdtablesize(), 65536);
+  for (int fd = 3; fd < end; ++fd) {
+    if (fd != kept) close(fd);
+  }
 #endif
 }
 
@@ -591,7 +598,7 @@ Result<Detachment> Detachment::detach(const std::optional<std::string>& log_file
     if (output < 0) return io_failure(fmt::format("cannot open {}", *log_file), errno);
   }
   int word[2] = {-1, -1};
-  if (pipe2(word, O_CLOEXEC) != 0) {
+  if (core::open_pipe(word) != 0) {
     const int code = errno;
     close_quietly(output);
     return io_failure("cannot make a pipe", code);

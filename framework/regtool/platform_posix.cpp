@@ -10,19 +10,17 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "core/trusted_environment_posix.hpp"
 #include "regtool/platform.hpp"
 
 namespace rollcall::regtool::platform {
 namespace {
 
-// strerror(3) for the codes at hand, thread-safe.
-std::string errno_text(int code) {
-  char buffer[128] = {};
-  return strerror_r(code, buffer, sizeof buffer);
-}
+std::string errno_text(int code) { return std::generic_category().message(code); }
 
 tl::unexpected<Error> io_failure(std::string_view what, int code) {
   const ErrorCode kind = code == ENOENT || code == ENOTDIR ? ErrorCode::kNotFound : ErrorCode::kIo;
@@ -164,7 +162,7 @@ Result<std::vector<std::string>> arguments(int argc, char** argv) {
 }
 
 std::optional<std::string> environment(const char* name) {
-  const char* value = secure_getenv(name);
+  const char* value = core::trusted_environment(name);
   if (value == nullptr) return std::nullopt;
   return std::string(value);
 }
