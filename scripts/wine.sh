@@ -62,6 +62,7 @@ timeout -k 5 20 "$server" -p$linger >/dev/null 2>&1 </dev/null || :
 
 out=$(mktemp -d "${TMPDIR:-/tmp}/rollcall-wine.XXXXXX")
 trap 'rm -rf "$out"' EXIT
+trap 'exit 143' TERM INT HUP
 status=0
 if [ /dev/stdout -ef /dev/stderr ]; then
   timeout -k 10 "$limit" "$wine" "$@" >"$out/both" 2>&1 || status=$?

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,8 +27,8 @@
 namespace rollcall::core {
 namespace {
 
-constexpr ACCESS_MASK kReadDir =
-    FILE_LIST_DIRECTORY | FILE_TRAVERSE | FILE_READ_ATTRIBUTES | READ_CONTROL;
+constexpr ACCESS_MASK kListDir = FILE_LIST_DIRECTORY | FILE_TRAVERSE | FILE_READ_ATTRIBUTES;
+constexpr ACCESS_MASK kReadDir = kListDir | READ_CONTROL;
 
 FileKind kind_of(DWORD attributes) {
   if ((attributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0) return FileKind::kSymlink;
@@ -100,7 +102,9 @@ bool is_owned_as_expected(const Access& access, std::uint64_t owner) {
   return owner == current_owner() && access.owned_by != OwnedBy::kOther;
 }
 
-enum class Wide : std::uint8_t { kRefuse, kAccept };
+// A directory that others may write to: refused, accepted to be tightened; kAnyone: neither owner
+// nor access list is looked at.
+enum class Wide : std::uint8_t { kRefuse, kAccept, kAnyone };
 
 // Whether what was opened is a directory, no link, and owned by whom it should be.
 Status check_dir(HANDLE dir, const std::string& path, std::uint64_t owner, Wide wide) {
@@ -114,6 +118,7 @@ Status check_dir(HANDLE dir, const std::string& path, std::uint64_t owner, Wide 
   if ((basic.FileAttributes & FILE_ATTRIBUTE_DIRECTORY) == 0) {
     return io_error("open the directory", path, ERROR_DIRECTORY);
   }
+  if (wide == Wide::kAnyone) return {};
   const auto access = read_access(dir);
   if (!access) return refuse_dir(path, access.error().message);
   if (!is_owned_as_expected(*access, owner)) {
@@ -171,6 +176,15 @@ Result<std::optional<Handle>> open_dir(const std::string& path, std::uint64_t ow
   Handle dir;
   const unsigned long code = open_dir_path(*native_path, wide, dir);
   return checked(code, std::move(dir), path, owner, wide);
+}
+
+// Below the current directory, where `path` is not absolute; as it is where that cannot be told.
+std::string absolute(const std::string& path) {
+  if (is_absolute_path(path)) return path;
+  std::error_code failed;
+  const auto whole =
+      std::filesystem::absolute(std::u8string(path.begin(), path.end()), failed).u8string();
+  return failed ? path : std::string(whole.begin(), whole.end());
 }
 
 // CreateDirectoryW with a list for the user alone. One that is there already stays as it is.
@@ -290,6 +304,7 @@ struct PrivateDir::Impl {
   std::string path;
   std::uint64_t owner = 0;
   Handle dir;
+  bool of_anyone = false;  // owners and access lists are not looked at; `owner` means nothing
 
   [[nodiscard]] HANDLE get() const { return dir.get(); }
 
@@ -325,7 +340,22 @@ Result<std::optional<PrivateDir>> PrivateDir::open(const std::string& path, std:
   if (!dir) return tl::unexpected(dir.error());
   if (!*dir) return std::optional<PrivateDir>();
   return std::optional<PrivateDir>(
-      PrivateDir(std::make_unique<Impl>(Impl{path, owner, std::move(**dir)})));
+      PrivateDir(std::make_unique<Impl>(Impl{path, owner, std::move(**dir), false})));
+}
+
+Result<std::optional<PrivateDir>> PrivateDir::open_any(const std::string& path, Links links) {
+  const auto native_path = native::long_path(absolute(path));
+  if (!native_path) return tl::unexpected(native_path.error());
+  const DWORD at_link = links == Links::kRefuse ? FILE_FLAG_OPEN_REPARSE_POINT : 0;
+  Handle raw(::CreateFileW(native_path->c_str(), kListDir | SYNCHRONIZE,
+                           FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+                           OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | at_link, nullptr));
+  const unsigned long code = raw.valid() ? ERROR_SUCCESS : ::GetLastError();
+  auto dir = checked(code, std::move(raw), path, 0, Wide::kAnyone);
+  if (!dir) return tl::unexpected(dir.error());
+  if (!*dir) return std::optional<PrivateDir>();
+  return std::optional<PrivateDir>(
+      PrivateDir(std::make_unique<Impl>(Impl{path, 0, std::move(**dir), true})));
 }
 
 Result<PrivateDir> PrivateDir::make(const std::string& path, std::uint64_t owner) {
@@ -343,18 +373,19 @@ Result<PrivateDir> PrivateDir::make(const std::string& path, std::uint64_t owner
     if (!dir) return tl::unexpected(dir.error());
     if (!*dir) return io_error("open the directory", path, ERROR_PATH_NOT_FOUND);
   }
-  return PrivateDir(std::make_unique<Impl>(Impl{path, owner, std::move(**dir)}));
+  return PrivateDir(std::make_unique<Impl>(Impl{path, owner, std::move(**dir), false}));
 }
 
 Result<std::optional<PrivateDir>> PrivateDir::open_child(std::string_view name) const {
   std::string path = path_of(name);
   Handle raw;
-  const unsigned long code = impl_->open(name, {.access = kReadDir}, raw);
-  auto dir = checked(code, std::move(raw), path, impl_->owner, Wide::kRefuse);
+  const bool any = impl_->of_anyone;
+  const unsigned long code = impl_->open(name, {.access = any ? kListDir : kReadDir}, raw);
+  auto dir = checked(code, std::move(raw), path, impl_->owner, any ? Wide::kAnyone : Wide::kRefuse);
   if (!dir) return tl::unexpected(dir.error());
   if (!*dir) return std::optional<PrivateDir>();
-  return std::optional<PrivateDir>(
-      PrivateDir(std::make_unique<Impl>(Impl{std::move(path), impl_->owner, std::move(**dir)})));
+  return std::optional<PrivateDir>(PrivateDir(std::make_unique<Impl>(
+      Impl{std::move(path), impl_->owner, std::move(**dir), impl_->of_anyone})));
 }
 
 Result<PrivateDir> PrivateDir::make_child(std::string_view name) const {
@@ -378,7 +409,8 @@ Result<PrivateDir> PrivateDir::make_child(std::string_view name) const {
   auto dir = checked(code, std::move(raw), path, impl_->owner, Wide::kAccept);
   if (!dir) return tl::unexpected(dir.error());
   if (!*dir) return io_error("open the directory", path, code);
-  return PrivateDir(std::make_unique<Impl>(Impl{std::move(path), impl_->owner, std::move(**dir)}));
+  return PrivateDir(std::make_unique<Impl>(
+      Impl{std::move(path), impl_->owner, std::move(**dir), impl_->of_anyone}));
 }
 
 Status PrivateDir::tighten() const {
@@ -455,13 +487,15 @@ Result<FileContent> PrivateDir::read(std::string_view name, std::size_t max_byte
   if (!stamp) return tl::unexpected(stamp.error());
   if (stamp->kind != FileKind::kRegular) return odd_kind(stamp->kind);
   const auto access = read_access(file.get());
-  if (!access) return odd(fmt::format("is not read: {}", access.error().message));
-  stamp->owner = access->owner.number();
-  if (!is_owned_as_expected(*access, impl_->owner)) {
-    return odd(fmt::format("is not read: it belongs to {}", account_name(access->owner)));
-  }
-  if (const std::string who = other_with(*access, kWriteRights); !who.empty()) {
-    return odd(fmt::format("is not read: {} may write to it", who));
+  if (access) stamp->owner = access->owner.number();
+  if (!impl_->of_anyone) {
+    if (!access) return odd(fmt::format("is not read: {}", access.error().message));
+    if (!is_owned_as_expected(*access, impl_->owner)) {
+      return odd(fmt::format("is not read: it belongs to {}", account_name(access->owner)));
+    }
+    if (const std::string who = other_with(*access, kWriteRights); !who.empty()) {
+      return odd(fmt::format("is not read: {} may write to it", who));
+    }
   }
   const auto too_large = [&] {
     return fail(ErrorCode::kTooLarge,

@@ -355,6 +355,50 @@ TEST(PrivateDir, ReadsNothingThatOthersMayWriteTo) {
   EXPECT_NE(dir.error().message.find("Everyone may write"), std::string::npos);
 }
 
+TEST(PrivateDirOfAnyone, ReadsWhatOthersMayWriteTo) {
+  const TempDir temp;
+  const auto file = temp.write("f", "x");
+  if (!let_everyone(file, FILE_ALL_ACCESS) || !let_everyone(temp.path(), FILE_ALL_ACCESS)) {
+    GTEST_SKIP() << "the access list cannot be changed here";
+  }
+  const auto dir = PrivateDir::open_any(utf8(temp.path()), PrivateDir::Links::kRefuse);
+  ASSERT_TRUE(dir && *dir) << (dir ? "it is not there" : dir.error().message);
+  const auto content = (*dir)->read("f", 16);
+  ASSERT_TRUE(content) << content.error().message;
+  EXPECT_EQ(content->bytes, "x");
+}
+
+TEST(PrivateDirOfAnyone, OpensARelativePath) {
+  const auto dir = PrivateDir::open_any(".", PrivateDir::Links::kFollow);
+  ASSERT_TRUE(dir) << dir.error().message;
+  EXPECT_TRUE(*dir);
+}
+
+TEST(PrivateDirOfAnyone, IsNoFileAndNothing) {
+  const TempDir temp;
+  const auto file = temp.write("f", "x");
+  EXPECT_FALSE(PrivateDir::open_any(utf8(file), PrivateDir::Links::kFollow));
+  const auto none = PrivateDir::open_any(utf8(temp / "none"), PrivateDir::Links::kFollow);
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_FALSE(*none);
+}
+
+TEST(PrivateDirOfAnyone, FollowsALinkOnlyWhereItIsAskedTo) {
+  const TempDir temp;
+  std::filesystem::create_directories(temp / "d");
+  std::filesystem::create_directory(temp / "victim");
+  if (!testing::link_to_folder(temp / "d" / "link", temp / "victim") ||
+      !testing::handles_show_links(temp / "d" / "link")) {
+    GTEST_SKIP() << "no link to a folder can be made and told here";
+  }
+  const auto refused = PrivateDir::open_any(utf8(temp / "d" / "link"), PrivateDir::Links::kRefuse);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kDenied);
+  const auto followed = PrivateDir::open_any(utf8(temp / "d" / "link"), PrivateDir::Links::kFollow);
+  ASSERT_TRUE(followed) << followed.error().message;
+  EXPECT_TRUE(*followed);
+}
+
 TEST(PrivateDir, ListsALinkAsOne) {
   const TempDir temp;
   const PrivateDir dir = make(temp);
