@@ -28,7 +28,8 @@ std::vector<fs::path> code_of(const char* folder) {
 // A header below framework/abi: rollcall/plugin.h and what stands beside it.
 bool of_the_abi(const std::string& target) {
   const fs::path found = fs::weakly_canonical(kSource / "framework/abi" / target);
-  return fs::exists(found) && fs::relative(found, kSource).string().rfind("framework/abi/", 0) == 0;
+  return fs::exists(found) &&
+         fs::relative(found, kSource).generic_string().rfind("framework/abi/", 0) == 0;
 }
 
 // What a file may include in quotes: the ABI's headers and files of its own folder tree.
@@ -36,7 +37,7 @@ bool allowed(const std::string& target, const fs::path& file) {
   if (of_the_abi(target)) return true;
   for (const fs::path& base : {file.parent_path(), kSource / "plugins", kSource / "backends"}) {
     const fs::path found = fs::weakly_canonical(base / target);
-    const std::string below = fs::relative(found, kSource).string();
+    const std::string below = fs::relative(found, kSource).generic_string();
     const bool own = below.rfind("plugins/", 0) == 0 || below.rfind("backends/", 0) == 0;
     if (own && fs::exists(found)) return true;
   }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plugin/check_suite.hpp"
 #include "plugin/support.hpp"
 
 namespace rollcall::testing {
@@ -35,6 +36,20 @@ TEST(PluginsCheck, PassesAGoodPlugin) {
   EXPECT_EQ(report.version, "1.0.0");
   EXPECT_EQ(report.abi, "1.0");
   EXPECT_GT(report.steps.size(), 10U);
+}
+
+TEST(PluginsCheck, PassesAPluginThatACompilerOfCBuilt) {
+  const CheckReport report = check("plain_c");
+  EXPECT_TRUE(report.passed()) << report.ending << failures(report);
+  PluginFolder folder;
+  folder.add("plain_c");
+  const auto probe = open_host(folder)->probe("com.example.plain");
+  ASSERT_TRUE(probe) << probe.error().message;
+  const Ask ask{.pid = loader::own_pid(), .wants = kWantStartToken};
+  Observation out;
+  ASSERT_TRUE((*probe)->observe({&ask, 1}, {&out, 1}, {}));
+  EXPECT_EQ(out.presence, Presence::kPresent);
+  EXPECT_EQ(out.start_token.view(), "1");
 }
 
 TEST(PluginsCheck, FindsAStaticConstructorThatThrows) {
