@@ -65,10 +65,10 @@ trap 'rm -rf "$out"' EXIT
 trap 'exit 143' TERM INT HUP
 status=0
 if [ /dev/stdout -ef /dev/stderr ]; then
-  timeout -k 10 "$limit" "$wine" "$@" >"$out/both" 2>&1 || status=$?
+  timeout --foreground -k 10 "$limit" "$wine" "$@" >"$out/both" 2>&1 || status=$?
   cat "$out/both"
 else
-  timeout -k 10 "$limit" "$wine" "$@" >"$out/out" 2>"$out/err" || status=$?
+  timeout --foreground -k 10 "$limit" "$wine" "$@" >"$out/out" 2>"$out/err" || status=$?
   cat "$out/out"
   cat "$out/err" >&2
 fi
