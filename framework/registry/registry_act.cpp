@@ -55,7 +55,10 @@ class Act {
     const bool first = report_.signals.empty();
     const StopOutcome failed = first ? StopOutcome::kRefused : StopOutcome::kStillThere;
     const auto outcome = control_.signal(target_.pid(), signal, target_.judge(), call_);
-    if (!outcome) return settle(failed, outcome.error().message);
+    if (!outcome) {
+      if (first && outcome.error().code == ErrorCode::kUnsupported) unsupported_ = outcome.error();
+      return settle(failed, outcome.error().message);
+    }
     if (outcome->result == SignalResult::kSent) {
       report_.signals.push_back(signal);
       return true;
@@ -82,6 +85,9 @@ class Act {
     return true;
   }
 
+  // The first signal is none that this platform has: there was no act at all.
+  [[nodiscard]] const std::optional<Error>& unsupported() const { return unsupported_; }
+
   void give_up(std::int64_t after_ms) {
     const std::string_view remark =
         suspended_ ? "; the process is suspended (stopped), so the signal waits until it goes on"
@@ -104,6 +110,7 @@ class Act {
   const Call& call_;
   std::int64_t begun_ns_;
   bool suspended_ = false;
+  std::optional<Error> unsupported_;
 };
 
 // The first signal may only arm a quit prompt: a second follows. Never a SIGKILL by itself.
@@ -158,6 +165,7 @@ Result<StopReport> act_on(const Registry::Impl& impl, std::string_view session_i
   Target target(view->record, *here);
   Act act(*options.control, *options.clock, target, report, call);
   body(act);
+  if (act.unsupported()) return tl::unexpected(*act.unsupported());
   const bool ended =
       report.outcome == StopOutcome::kEnded || report.outcome == StopOutcome::kAlreadyGone;
   // What has ended needs no record. Where this fails nothing is lost: `ps` tries again.

@@ -15,11 +15,20 @@ struct DoctorLine {
   std::string text;
 };
 
-// The platform's checks: of Linux pidfd, pidfs, /proc, hidepid, descriptors, the home's
-// directories, which `owner` must own. Creates nothing. Threads: any.
+// The platform's checks: of Linux pidfd, pidfs, /proc, hidepid, descriptors; of Windows its
+// version, the stop event, jobs; everywhere the home's directories, which `owner` must own. Creates
+// nothing. Threads: any.
 [[nodiscard]] std::vector<DoctorLine> platform_checks(const std::string& home, std::uint64_t owner);
 
+// The sentence that a write would fail with.
+[[nodiscard]] DoctorLine refused_line(const std::string& topic, const std::string& path,
+                                      const std::string& why);
+// What makes a directory that is there no home: empty where it is one, or may become one. The rule
+// is the file store's.
+[[nodiscard]] std::string foreign_entry(const std::string& home, std::uint64_t owner);
+
 // What the value of a mount's option hidepid ("0", "invisible", ...) means to who asks. Pure.
+// Linux only.
 [[nodiscard]] DoctorLine judge_hidepid(const std::string& value, bool is_superuser);
 
 }  // namespace rollcall::regtool

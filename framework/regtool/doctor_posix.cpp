@@ -6,40 +6,9 @@
 #include <sys/utsname.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <system_error>
 
 namespace rollcall::regtool {
-namespace {
-
-// The sentence that a write would fail with.
-DoctorLine refused_line(const std::string& topic, const std::string& path, const std::string& why) {
-  return {topic, Health::kBad, fmt::format("refusing to use {}: {}", path, why)};
-}
-
-bool exists(const std::string& path) {
-  struct stat info {};
-  return lstat(path.c_str(), &info) == 0;
-}
-
-// What makes a directory that is there no home: empty where it is one, or may become one. The rule
-// is the file store's.
-std::string foreign_entry(const std::string& home) {
-  for (const char* folder : {"/running", "/gone", "/quarantine"}) {
-    if (exists(home + folder)) return {};
-  }
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(home, error)) {
-    const std::string name = entry.path().filename().string();
-    const bool is_ours = name == "lock" || name == "lost+found" ||
-                         name.rfind("config.json", 0) == 0 || name.rfind(".config.json", 0) == 0;
-    if (!is_ours) return name;
-  }
-  return {};
-}
-
-}  // namespace
-
 std::string errno_text(int code) { return std::generic_category().message(code); }
 
 DoctorLine kernel_line() {
@@ -81,7 +50,7 @@ DoctorLine directory_line(const std::string& path, const std::string& topic, std
   if ((mode & S_ISVTX) != 0 && (mode & S_IWOTH) != 0) {
     return refused_line(topic, path, "everybody may write to it; choose a directory of your own");
   }
-  const std::string foreign = is_home ? foreign_entry(path) : std::string();
+  const std::string foreign = is_home ? foreign_entry(path, owner) : std::string();
   if (!foreign.empty()) {
     return refused_line(
         topic, path + " as a home",

@@ -469,6 +469,16 @@ TEST_F(RegistryKill, SendsTheSignalThatWasNamedAndAwaitsKillOnly) {
   EXPECT_EQ(control->sent, (std::vector<Signal>{Signal::kUsr1, Signal::kKill}));
 }
 
+TEST_F(RegistryKill, SaysByItsKindThatThePlatformHasNoSuchSignal) {
+  keep(record("s"));
+  control->readings = {present(kPid, "77")};
+  control->unsupported = Signal::kHup;
+  const auto report = registry->kill("s", Signal::kHup, 0, {});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::kUnsupported);
+  EXPECT_TRUE(control->sent.empty());
+}
+
 TEST_F(RegistryForget, KeepsTheAliveAndTheUntoldUnlessForced) {
   keep(record("s"));
   for (const auto& read : {present(kPid, "77"), unreadable(kPid, "hidden")}) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,6 +96,7 @@ class FakeControl : public ProcessControl {
  public:
   [[nodiscard]] Result<SignalOutcome> signal(std::int64_t, Signal signal, const Judge& judge,
                                              const Call&) override {
+    if (signal == unsupported) return fail(ErrorCode::kUnsupported, "there is no such signal here");
     if (!refusal.empty()) return SignalOutcome{SignalResult::kRefused, refusal, 1};
     switch (judge.judge(next(readings))) {
       case ProcessState::kAlive:
@@ -116,6 +118,7 @@ class FakeControl : public ProcessControl {
   std::deque<AwaitResult> ends;      // what awaiting sees; empty: still there
   std::string refusal;               // non-empty: the system refuses to pin
   bool suspended = false;
+  std::optional<Signal> unsupported;  // the platform has none of this
   std::vector<Signal> sent;
 
  private:

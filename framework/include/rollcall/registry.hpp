@@ -147,7 +147,8 @@ class ROLLCALL_API Registry {
   [[nodiscard]] Result<Sweep> prune(const PruneOptions& options, const Call& call);
   [[nodiscard]] Result<StopReport> stop(std::string_view session_id, const StopOptions& options,
                                         const Call& call);
-  // One signal; for kKill the exit is awaited for `await_ms`.
+  // One signal; for kKill the exit is awaited for `await_ms`. kUnsupported: this platform has none
+  // of that name.
   [[nodiscard]] Result<StopReport> kill(std::string_view session_id, Signal signal,
                                         std::int64_t await_ms, const Call& call);
   [[nodiscard]] Result<WaitReport> wait(std::string_view session_id, const Call& call);
