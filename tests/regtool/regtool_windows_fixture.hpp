@@ -2,6 +2,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
 
 #include <filesystem>
 #include <fstream>
@@ -9,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "regtool/shown.hpp"
@@ -90,8 +93,8 @@ class RegtoolTest : public ::testing::Test {
     Pipe out = Pipe::from_child();
     Pipe err = Pipe::from_child();
     Started started;
-    started.child = Child::exec(program(), words,
-                                {in.theirs.get(), out.theirs.get(), err.theirs.get()}, also);
+    started.child =
+        Child::exec(program(), words, {in.theirs.get(), out.theirs.get(), err.theirs.get()}, also);
     started.in = std::move(in.ours);
     started.out = std::move(out.ours);
     started.err = std::move(err.ours);
@@ -161,17 +164,33 @@ class RegtoolTest : public ::testing::Test {
     return std::filesystem::exists(record_path(id));
   }
 
-  // `regtool register`, and then what its record says instead: `was` becomes `is`, once.
+  // A true record of a process that runs, by `regtool register`.
   void put_record_of(const std::string& id, const Child& child) const {
-    const Ran ran = run({"register", id, "--pid", std::to_string(child.pid())});
+    const Ran ran = run({"register", "--session", id, "--pid", std::to_string(child.pid())});
     EXPECT_EQ(ran.code, 0U) << ran.err;
   }
-  void alter_record(const std::string& id, const std::string& was, const std::string& is) const {
-    std::string bytes = testing::slurp(record_path(id));
-    const std::size_t where = bytes.find(was);
-    ASSERT_NE(where, std::string::npos) << bytes;
-    bytes.replace(where, was.size(), is);
-    std::ofstream(record_path(id), std::ios::binary | std::ios::trunc) << bytes;
+  // The same with other members: what a foreign writer would have left.
+  void put_record(const std::string& id, const rapidjson::Document& record) const {
+    rapidjson::StringBuffer bytes;
+    rapidjson::Writer<rapidjson::StringBuffer> writer(bytes);
+    record.Accept(writer);
+    std::ofstream(record_path(id), std::ios::binary | std::ios::trunc) << bytes.GetString();
+  }
+  template <class Value>
+  void alter_record(const std::string& id, const char* key, const Value& value) const {
+    auto record = read_record(id);
+    ASSERT_TRUE(record.HasMember(key)) << id << ": " << key;
+    if constexpr (std::is_same_v<Value, std::string>) {
+      record[key].SetString(value.c_str(), record.GetAllocator());
+    } else {
+      record[key].SetInt64(value);
+    }
+    put_record(id, record);
+  }
+  // As if the process that holds the pid had started at another time: the pid was reused.
+  void forge_start(const std::string& id) const {
+    const std::string token = string_at(read_record(id), "process_start");
+    alter_record(id, "process_start", std::to_string(std::stoll(token) - 1));
   }
 
   [[nodiscard]] rapidjson::Document read_record(const std::string& id) const {
