@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/paths.hpp"
+
 namespace rollcall::regtool {
 namespace {
 
@@ -32,7 +34,7 @@ Context::~Context() = default;
 Outcome<std::unique_ptr<Context>> Context::open(const GlobalOptions& options, Output& output,
                                                 bool without_config) {
   for (const std::string& file : options.plugins) {
-    if (platform::is_absolute_path(file)) continue;
+    if (core::is_absolute_path(file)) continue;
     return usage_failure(
         fmt::format("--plugin takes an absolute path, since a relative one means another file in "
                     "another working directory: give --plugin {}",
@@ -42,7 +44,8 @@ Outcome<std::unique_ptr<Context>> Context::open(const GlobalOptions& options, Ou
   std::unique_ptr<Context> context(new Context(options, output));
   if (auto found = context->find_home(); !found) return tl::unexpected(found.error());
   // Another user's configuration has no say over what we do.
-  const std::string home_file = context->is_foreign() ? "" : context->home_ + "/config.json";
+  const std::string home_file =
+      context->is_foreign() ? "" : core::join_path(context->home_, "config.json");
   auto config = load_config(home_file, platform::system_config_path());
   if (config) {
     context->config_ = std::move(*config);
@@ -52,8 +55,8 @@ Outcome<std::unique_ptr<Context>> Context::open(const GlobalOptions& options, Ou
   } else {
     return tl::unexpected(config.error());
   }
-  output.log(2,
-             fmt::format("home: {}, records: files in {}/running", context->home_, context->home_));
+  output.log(2, fmt::format("home: {}, records: files in {}", context->home_,
+                            core::join_path(context->home_, "running")));
   for (const std::string& file : context->config_.files) output.log(2, "configuration: " + file);
   for (const std::string& warning : context->config_.warnings) output.warning(warning);
   return context;
@@ -70,7 +73,7 @@ Outcome<void> Context::find_home() {
     }
     if (!user) return failure_of(user.error(), *options_.user);
     owner_ = user->uid;
-    home_ = user->home + "/.rollcall";
+    home_ = core::join_path(user->home, ".rollcall");
     return {};
   }
   if (options_.home) {
@@ -80,7 +83,7 @@ Outcome<void> Context::find_home() {
   }
   if (const auto variable = platform::environment("ROLLCALL_HOME");
       variable && !variable->empty()) {
-    if (!platform::is_absolute_path(*variable)) {
+    if (!core::is_absolute_path(*variable)) {
       return usage_failure("ROLLCALL_HOME must be an absolute path", *variable);
     }
     home_ = *variable;
@@ -88,7 +91,7 @@ Outcome<void> Context::find_home() {
   }
   const auto directory = platform::home_directory();
   if (!directory) return failure_of(directory.error());
-  home_ = *directory + "/.rollcall";
+  home_ = core::join_path(*directory, ".rollcall");
   return {};
 }
 

@@ -84,7 +84,6 @@ Status write_all(Stream stream, std::string_view bytes);
 [[nodiscard]] Result<std::string> read_small_file(const std::string& path, std::size_t most);
 
 [[nodiscard]] Result<std::string> current_directory();
-[[nodiscard]] bool is_absolute_path(const std::string& path);
 // The path from the top, as seen from the working directory; as it is where that cannot be told.
 [[nodiscard]] std::string absolute_path(const std::string& path);
 // What stands behind the last separator; the whole path where nothing does.

@@ -262,10 +262,8 @@ Result<std::string> current_directory() {
   return std::string(buffer.data());
 }
 
-bool is_absolute_path(const std::string& path) { return !path.empty() && path.front() == '/'; }
-
 std::string absolute_path(const std::string& path) {
-  if (path.empty() || is_absolute_path(path)) return path;
+  if (path.empty() || path.front() == '/') return path;
   const auto here = current_directory();
   return here ? *here + "/" + path : path;
 }

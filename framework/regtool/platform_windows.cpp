@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/handle_windows.hpp"
+#include "core/native_windows.hpp"
 #include "core/paths.hpp"
 #include "core/security_windows.hpp"
 #include "core/text_windows.hpp"
@@ -115,7 +116,7 @@ Status check_access(HANDLE object, const std::string& path, const std::string& w
 }
 
 Result<Handle> open_file(const std::string& path, DWORD access, DWORD flags) {
-  const auto wide = widen(path);
+  const auto wide = core::native::long_path(absolute_path(path));
   if (!wide) return tl::unexpected(wide.error());
   Handle file(::CreateFileW(wide->c_str(), access,
                             FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
@@ -312,8 +313,6 @@ Result<std::string> current_directory() {
   if (path.empty()) return io_failure("cannot read the working directory", ::GetLastError());
   return narrow(path);
 }
-
-bool is_absolute_path(const std::string& path) { return core::is_absolute_path(path); }
 
 std::string absolute_path(const std::string& path) {
   const auto wide = widen(path);

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "regtool/regtool_windows_fixture.hpp"
 
@@ -38,6 +40,30 @@ TEST_F(Tools, SaysWhyAPluginWasRefused) {
     EXPECT_NE(string_at(plugin, "reason"), "(none)");
   }
   EXPECT_TRUE(refused) << ran.out;
+}
+
+TEST_F(Tools, LoadsAPluginOfACCompilerAndSaysWhyAFaultyOneIsNot) {
+  // Copies: who may write to the build tree is not this test's.
+  const std::filesystem::path built = std::string(test::kBinDir) + "/../tests/c_plugins";
+  std::vector<std::string> words;
+  for (const char* name : {"c_probe", "c_faulty"}) {
+    for (const char* end : {".dll", ".rollcall.json"}) {
+      dir_.write(std::string(name) + end, testing::slurp(built / (std::string(name) + end)));
+    }
+    words.insert(words.end(), {"--plugin", testing::utf8(dir_ / (std::string(name) + ".dll"))});
+  }
+  words.insert(words.end(), {"plugins", "--json"});
+  const Ran ran = run(words);
+  EXPECT_EQ(ran.code, 0U) << ran.err;
+  const auto json = parse_json(ran.out);
+  std::map<std::string, std::string> found;
+  for (const auto& plugin : at(json, "plugins").GetArray()) {
+    found[string_at(plugin, "id")] =
+        string_at(plugin, "state") + ": " + string_at(plugin, "reason");
+  }
+  EXPECT_EQ(found["com.example.c-probe"].rfind("loaded", 0), 0U) << ran.out;
+  EXPECT_EQ(found["com.example.c-faulty"].rfind("refused", 0), 0U) << ran.out;
+  EXPECT_NE(found["com.example.c-faulty"].find("ABI"), std::string::npos) << ran.out;
 }
 
 TEST_F(Tools, TakesNoPluginByARelativePath) {
