@@ -9,6 +9,8 @@
 namespace rollcall::regtool {
 namespace {
 
+constexpr std::string_view kOnlyOneWithNamespaces = "rollcall.backend.linux";
+
 std::string_view health_text(Health health) {
   constexpr std::string_view kTexts[] = {"ok", "limited", "bad"};
   return kTexts[static_cast<std::size_t>(health)];
@@ -43,6 +45,7 @@ void add_identity(Context& context, std::vector<DoctorLine>& lines) {
   lines.push_back(known_or("boot id", self.boot_id, Health::kBad, who->boot_id_why));
   lines.push_back(known_or("host id", self.host_id, Health::kLimited,
                            "unreadable: records do not say which machine they are of"));
+  if ((*probe)->id() != kOnlyOneWithNamespaces) return;
   lines.push_back(
       known_or("pid namespace", self.pid_namespace, Health::kLimited, "could not be read"));
   lines.push_back(

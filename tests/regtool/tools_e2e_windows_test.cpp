@@ -76,7 +76,7 @@ TEST_F(Tools, TakesNoPluginByARelativePath) {
 
 TEST_F(Tools, ChecksAPluginInAChild) {
   const std::string good = std::string(test::kPluginDir) + "/tcp_door.dll";
-  const Ran ran = run({"--trust-plugins", "plugins", "check", good, "--json"});
+  const Ran ran = run({"plugins", "check", good, "--json"});
   EXPECT_EQ(ran.code, 0U) << ran.out << ran.err;
   EXPECT_EQ(string_at(parse_json(ran.out), "schema"), "rollcall.plugin-check/1");
   const auto bad = testing::utf8(dir_.write("bad.dll", "not a library"));
