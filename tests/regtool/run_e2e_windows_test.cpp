@@ -84,10 +84,10 @@ TEST_F(Run, NeverTakesACommandFromTheWorkingDirectory) {
 
 TEST_F(Run, RunsABatchFileByTheShell) {
   const std::string script =
-      testing::utf8(dir_.write("a script.cmd", "@echo off\r\necho [%~1][%~2]\r\nexit 11\r\n"));
+      testing::utf8(dir_.write("a script.cmd", "@echo off\r\necho [%1][%2]\r\nexit 11\r\n"));
   const Ran ran = run({"run", "--", script, "a & b", "c"});
   EXPECT_EQ(ran.code, 11U) << ran.err;
-  EXPECT_EQ(without_returns(ran.out), "[a & b][c]\n");
+  EXPECT_EQ(without_returns(ran.out), "[\"a & b\"][\"c\"]\n");
 }
 
 TEST_F(Run, RefusesABatchFilesWordsThatTheShellWouldTakeApart) {
@@ -126,7 +126,7 @@ TEST_F(Run, GivesAnUnrecordedCommandNoSession) {
 }
 
 TEST_F(Run, NeverHandsTheTokenToTheCommand) {
-  auto live = session("s-1", {"env"}, {"--auth"});
+  auto live = session("s-1", {"env", "stay"}, {"--auth"});
   const std::string token = string_at(read_record("s-1"), "door_token");
   const Ran ran = finish(std::move(live));
   EXPECT_EQ(token.size(), 64U);
@@ -136,6 +136,9 @@ TEST_F(Run, NeverHandsTheTokenToTheCommand) {
 TEST_F(Run, ProvesAnAuthenticatedDoorLive) {
   auto live = session("s-1", {"sleep"}, {"--auth"});
   const Ran ran = run({"verify", "s-1", "--explain"});
+  if (ran.out.find("owner-unknown") != std::string::npos && testing::is_wine()) {
+    GTEST_SKIP() << "Wine does not say whose a socket is that its process has not used yet";
+  }
   EXPECT_EQ(ran.code, 0U) << ran.out << ran.err;
 }
 
@@ -207,16 +210,15 @@ TEST_F(Run, BreaksTheConsoleGroupOfACommandThatListensToNoEvent) {
   auto live = start(acting({"--session", "s-1"}, {"console"}));
   if (read_line(live.out) != "ready\n") GTEST_SKIP() << "no console can be had here";
   const Ran ran = run({"stop", "s-1"});
-  if (ran.code != 0) {
-    const bool is_wine = ::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), "wine_get_version");
-    if (is_wine) GTEST_SKIP() << "Wine without a screen sends no console events";
+  if (ran.code != 0 && testing::is_wine()) {
+    GTEST_SKIP() << "Wine without a screen sends no console events";
   }
   EXPECT_EQ(ran.code, 0U) << ran.out << ran.err;
   EXPECT_EQ(finish(std::move(live)).code, 5U);
 }
 
 TEST_F(Run, DetachesAndSaysItsSession) {
-  const Ran ran = run(acting({"--detach", "--json", "--session", "s-1"}, {"sleep"}));
+  const Ran ran = run(acting({"--detach", "--no-door", "--json", "--session", "s-1"}, {"sleep"}));
   ASSERT_EQ(ran.code, 0U) << ran.err;
   const auto json = parse_json(ran.out);
   EXPECT_EQ(string_at(json, "schema"), "rollcall.run/1");

@@ -61,15 +61,15 @@ int copy(const Words&) {
   return 0;
 }
 
-// env: the whole environment and the command line.
-int say_environment(const Words&) {
+// env [stay]: the whole environment and the command line; then ends, or when its input does.
+int say_environment(const Words& words) {
   std::string text;
   for (const wchar_t* entry = ::GetEnvironmentStringsW(); *entry != L'\0';
        entry += std::wstring_view(entry).size() + 1) {
     text += core::narrow_lossy(entry) + "\n";
   }
   say(text + core::narrow_lossy(::GetCommandLineW()) + "\n");
-  return 0;
+  return words.size() > 1 ? copy({}) : 0;
 }
 
 // set NUMBER: sets the event of that handle, if this process was given it.

@@ -39,6 +39,10 @@ inline bool wait_until(const std::function<bool()>& condition,
   return true;
 }
 
+inline bool is_wine() {
+  return ::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr;
+}
+
 // The creation time as the record has it, read apart from the code under test.
 inline std::string start_token_of(HANDLE process) {
   FILETIME born{};
