@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/paths.hpp"
 #include "core/private_files.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
@@ -46,14 +47,6 @@ std::string_view own_name(std::string_view name) {
   const auto tilde = name.rfind('~');
   if (tilde < kAsidePrefix.size()) return name;
   return name.substr(kAsidePrefix.size(), tilde - kAsidePrefix.size());
-}
-
-// "/a/b/" and "/a/b/." name what "/a/b" names, but would follow a link there.
-std::string_view without_trailing_dots(std::string_view path) {
-  while (path.size() > 1 && (path.ends_with('/') || path.ends_with("/."))) {
-    path.remove_suffix(path.ends_with('/') ? 1 : 2);
-  }
-  return path.empty() ? "/" : path;
 }
 
 // A folder that was found, and what is to become of it.
@@ -223,7 +216,7 @@ std::optional<ProcessIdentity> parse_process_dir(std::string_view name) {
 
 Result<DirSweep> sweep_process_dirs(const std::string& path, const DirSweepOptions& options,
                                     ProcessProbe& probe, const Call& call) {
-  const std::string clean(without_trailing_dots(path));
+  const std::string clean = core::clean_path(path);
   const auto dir = PrivateDir::open_any(clean, PrivateDir::Links::kRefuse);
   if (!dir) return tl::unexpected(dir.error());
   if (!*dir) return DirSweep{};

@@ -1,6 +1,7 @@
 #include "rollcall/sentinel.hpp"
 
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,16 +24,29 @@ struct Place {
   std::string name;
 };
 
+// Folder and name; nullopt: it names no file.
+std::optional<std::pair<std::string, std::string>> split(const std::string& path) {
+  try {
+    const std::filesystem::path file(std::u8string(path.begin(), path.end()));
+    const std::u8string name = file.filename().u8string();
+    const std::u8string folder = file.parent_path().u8string();
+    if (name.empty() || name == u8"." || name == u8".." || path.find('\0') != std::string::npos) {
+      return std::nullopt;
+    }
+    return std::pair(folder.empty() ? std::string(".") : std::string(folder.begin(), folder.end()),
+                     std::string(name.begin(), name.end()));
+  } catch (const std::system_error&) {
+    return std::nullopt;  // Windows: it is not UTF-8
+  }
+}
+
 // The folder of a file and its name in it. nullopt: there is no such folder.
 Result<std::optional<Place>> place_of(const std::string& path) {
-  const std::filesystem::path file(std::u8string(path.begin(), path.end()));
-  const std::u8string leaf = file.filename().u8string();
-  const std::string name(leaf.begin(), leaf.end());
-  if (name.empty() || name == "." || name == ".." || name.find('\0') != std::string::npos) {
+  const auto parts = split(path);
+  if (!parts) {
     return fail(ErrorCode::kInvalid, fmt::format("'{}' names no file", text::for_terminal(path)));
   }
-  const std::u8string parent = file.parent_path().u8string();
-  const std::string folder = parent.empty() ? "." : std::string(parent.begin(), parent.end());
+  const auto& [folder, name] = *parts;
   auto dir = PrivateDir::open_any(folder, PrivateDir::Links::kFollow);
   if (!dir) return tl::unexpected(dir.error());
   if (!*dir) return std::optional<Place>();
