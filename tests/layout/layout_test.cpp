@@ -28,10 +28,12 @@ const std::map<std::string, Folders, std::less<>> kMayInclude = {
     {"plugin", {"core", "liveness"}},
     {"doors", {"core", "liveness"}},
     {"registry", {"core", "liveness", "plugin", "doors"}},
+    {"sessions", {"core", "liveness"}},
     {"receipts", {"core", "liveness", "registry"}},
     {"sentinels", {"core", "liveness"}},
     {"capi", {"core", "liveness", "plugin", "doors", "registry"}},
-    {"regtool", {"core", "liveness", "plugin", "doors", "registry", "receipts", "sentinels"}},
+    {"regtool",
+     {"core", "liveness", "plugin", "doors", "registry", "sessions", "receipts", "sentinels"}},
 };
 
 struct Include {
