@@ -21,7 +21,7 @@ _regtool() {
       kind) mapfile -t COMPREPLY < <(compgen -W "a2a http tcp unix" -- "$cur"); return ;;
     esac
   fi
-  local commands="ps show verify run register forget stop kill env tree terminal type wait prune plugins doctor help"
+  local commands="ps show verify run register forget stop kill env tree terminal type wait prune receipts sentinel sweep plugins doctor help"
   local globals="--home --user --plugin --trust-plugins --verbose --json --quiet --no-color --help"
   local globals_with_value=" --home --user --plugin "
 
@@ -29,13 +29,13 @@ _regtool() {
     word=${COMP_WORDS[i]}
     if [[ $globals_with_value == *" $word "* ]]; then
       ((i++))
-    elif [[ $command == run && $word == -- ]]; then
+    elif [[ $word == -- && ($command == run || ($command == sentinel && $sub == run)) ]]; then
       # From here on it is another command's line.
       if declare -F _command_offset >/dev/null; then _command_offset $((i + 1)); fi
       return
     elif [[ $word != -* && -z $command ]]; then
       command=$word
-    elif [[ $word != -* && $command == plugins && -z $sub ]]; then
+    elif [[ $word != -* && -z $sub && $command =~ ^(plugins|receipts|sentinel)$ ]]; then
       sub=$word
     fi
   done
@@ -51,7 +51,7 @@ _regtool() {
   }
 
   case $prev in
-    --home | --workdir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
+    --home | --workdir | --workspace) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
     --plugin | --token-file | --log) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
     --user) mapfile -t COMPREPLY < <(compgen -u -- "$cur"); return ;;
     --signal | -s)
@@ -68,7 +68,8 @@ _regtool() {
         status=gone label= version= pid= detached=yes detached=no workdir= kind= url=" -- "$cur")
       return ;;
     --session | --name | --version | --label | -l | --pid | --url | --door-set | --expect-start | \
-      --timeout | --after | --total | --format | --undo)
+      --timeout | --after | --total | --format | --undo | --runtime | --base-url | --harness | \
+      --profile | --persistence-location | --capability | --tmux)
       return ;;
   esac
 
@@ -87,6 +88,37 @@ _regtool() {
     run) options="--session --name --version --workdir --label --detach --log --no-door --auth --" ;;
     register) options="--session --pid --url --name --version --workdir --door --door-set \
       --token-file --label --expect-start --replace" ;;
+    receipts)
+      case $sub in
+        "") options="list find discover resolve forget register" ;;
+        list | find) options="--no-prune" ;;
+        discover) options="--harness --session --workspace --no-prune" ;;
+        resolve) options="--harness --session --workspace --token-file --show-token" ;;
+        register) options="--runtime --pid --base-url --token-file --harness --session --workspace \
+          --expect-start --profile --persistence-location --capability --tmux" ;;
+      esac
+      if [[ $sub =~ ^(resolve|forget)$ && $cur != -* ]]; then
+        # A colon is a word break: what stands before it is completed already.
+        local prefix=${cur%"${cur##*:}"}
+        mapfile -t COMPREPLY < <(compgen -W \
+          "$(command regtool --quiet receipts list --no-prune 2>/dev/null | sed -n 's/^\(rollcall-live:[^ ]*\).*/\1/p')" -- "$cur")
+        COMPREPLY=("${COMPREPLY[@]#"$prefix"}")
+        return
+      fi ;;
+    sentinel)
+      if [[ -z $sub ]]; then
+        options="write check run"
+      elif [[ $cur != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        return
+      elif [[ $sub == write ]]; then
+        options="--pid --replace"
+      elif [[ $sub == run ]]; then
+        options="--replace --"
+      fi ;;
+    sweep)
+      if [[ $cur != -* ]]; then mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return; fi
+      options="--dry-run" ;;
     plugins)
       if [[ -z $sub ]]; then
         options="list check"

@@ -3,7 +3,7 @@ function __regtool_sessions
     command regtool --quiet ps --no-probe --no-prune -q 2>/dev/null
 end
 
-set -l commands ps show verify run register forget stop kill env tree terminal type wait prune plugins doctor help
+set -l commands ps show verify run register forget stop kill env tree terminal type wait prune receipts sentinel sweep plugins doctor help
 complete -c regtool -f
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a ps -d 'The sessions that run'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a show -d 'One record and its verdict'
@@ -21,6 +21,9 @@ complete -c regtool -n '__fish_seen_subcommand_from env' -l show-secrets -d 'Hid
 complete -c regtool -n '__fish_seen_subcommand_from env' -s 0 -l null -d 'The exact bytes'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a wait -d 'Until its process has ended'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a prune -d 'Remove what is proven gone'
+complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a receipts -d 'Endpoints of running programs'
+complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a sentinel -d 'Pid files that cannot be fooled'
+complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a sweep -d 'Remove folders of gone processes'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a plugins -d 'What was loaded or refused'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'What this machine lets Rollcall see'
 
@@ -77,3 +80,25 @@ complete -c regtool -n '__fish_seen_subcommand_from register' -l replace -d 'Tak
 complete -c regtool -n '__fish_seen_subcommand_from plugins; and not __fish_seen_subcommand_from list check' -a 'list check'
 complete -c regtool -n '__fish_seen_subcommand_from check' -F
 complete -c regtool -n '__fish_seen_subcommand_from check' -l write-store -d 'Also write to its store'
+
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and not __fish_seen_subcommand_from list find discover resolve forget register' -a 'list find discover resolve forget register'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from list find discover' -l no-prune -d 'Remove nothing'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from discover resolve register' -l harness -x -d 'What drives it'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from discover resolve register' -l session -x -d 'Its session there'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from discover resolve register' -l workspace -x -a '(__fish_complete_directories)' -d 'Its folder'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from resolve register' -l token-file -r -F -d 'The file of the token'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from resolve' -l show-token -d 'Print the token'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from register' -l runtime -x -d 'Its runtime session id'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from register' -l pid -x -a '(__fish_complete_pids)'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from register' -l base-url -x -d 'http://HOST:PORT on loopback'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from register' -l expect-start -x -d 'Refuse another process'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from register' -l profile -x -d 'Its profile'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from register' -l persistence-location -x -d 'Where it keeps what it remembers'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from register' -l capability -x -a 'http acp'
+complete -c regtool -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from register' -l tmux -x -d 'The tmux session'
+complete -c regtool -n '__fish_seen_subcommand_from sentinel; and not __fish_seen_subcommand_from write check run' -a 'write check run'
+complete -c regtool -n '__fish_seen_subcommand_from sentinel; and __fish_seen_subcommand_from write check run' -F
+complete -c regtool -n '__fish_seen_subcommand_from sentinel; and __fish_seen_subcommand_from write' -l pid -x -a '(__fish_complete_pids)'
+complete -c regtool -n '__fish_seen_subcommand_from sentinel; and __fish_seen_subcommand_from write run' -l replace -d 'Also in place of one that runs'
+complete -c regtool -n '__fish_seen_subcommand_from sweep' -x -a '(__fish_complete_directories)'
+complete -c regtool -n '__fish_seen_subcommand_from sweep' -l dry-run -d 'Only tells'

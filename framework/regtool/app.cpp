@@ -86,12 +86,48 @@ struct Dispatch {
     return run_terminal(context, command);
   }
   Outcome<int> operator()(const TypeCommand& command) const { return run_type(context, command); }
+  Outcome<int> operator()(const ReceiptsListCommand& command) const {
+    return run_receipts(context, command);
+  }
+  Outcome<int> operator()(const ReceiptsFindCommand& command) const {
+    return run_receipts(context, command);
+  }
+  Outcome<int> operator()(const ReceiptsDiscoverCommand& command) const {
+    return run_receipts(context, command);
+  }
+  Outcome<int> operator()(const ReceiptsResolveCommand& command) const {
+    return run_receipts(context, command);
+  }
+  Outcome<int> operator()(const ReceiptsForgetCommand& command) const {
+    return run_receipts(context, command);
+  }
+  Outcome<int> operator()(const ReceiptsRegisterCommand& command) const {
+    return run_receipts(context, command);
+  }
+  Outcome<int> operator()(const SentinelWriteCommand& command) const {
+    return run_sentinel_write(context, command);
+  }
+  Outcome<int> operator()(const SentinelCheckCommand& command) const {
+    return run_sentinel_check(context, command);
+  }
+  Outcome<int> operator()(const SentinelRunCommand& command) const {
+    return run_sentinel_run(context, command, limits);
+  }
+  Outcome<int> operator()(const SweepCommand& command) const { return run_sweep(context, command); }
   Outcome<int> operator()(const PluginsCommand&) const { return run_plugins(context); }
   Outcome<int> operator()(const PluginsCheckCommand& command) const {
     return run_plugins_check(context, command);
   }
   Outcome<int> operator()(const DoctorCommand&) const { return run_doctor(context); }
 };
+
+// What an init script reads: 4 is the LSB's "unknown"; 5 is none of its codes.
+tl::unexpected<Failure> failed(const Command& command, Failure failure) {
+  if (failure.exit_code == kExitIo && std::holds_alternative<SentinelCheckCommand>(command)) {
+    failure.exit_code = kExitRefused;
+  }
+  return tl::unexpected(std::move(failure));
+}
 
 Outcome<int> execute(const Invocation& invocation, Output& output,
                      const platform::InheritedLimits& limits) {
@@ -100,13 +136,17 @@ Outcome<int> execute(const Invocation& invocation, Output& output,
     return kExitYes;
   }
   if (std::holds_alternative<VersionCommand>(invocation.command)) return say_version(output);
-  // `run` does so itself, once the command that it starts cannot inherit it any more.
-  if (!std::holds_alternative<RunCommand>(invocation.command)) platform::keep_memory_out_of_dumps();
+  // `run` does so itself, once the command that it starts cannot inherit it any more; `sentinel
+  // run` has no secret, and becomes the command.
+  const bool starts_command = std::holds_alternative<RunCommand>(invocation.command) ||
+                              std::holds_alternative<SentinelRunCommand>(invocation.command);
+  if (!starts_command) platform::keep_memory_out_of_dumps();
   const bool is_doctor = std::holds_alternative<DoctorCommand>(invocation.command);
   auto context = Context::open(invocation.global, output, is_doctor);
-  if (!context) return tl::unexpected(context.error());
+  if (!context) return failed(invocation.command, context.error());
   auto code = std::visit(Dispatch{**context, limits}, invocation.command);
   (*context)->log_plugins();
+  if (!code) return failed(invocation.command, code.error());
   return code;
 }
 

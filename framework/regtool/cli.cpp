@@ -30,6 +30,7 @@ class ExamplesFirst : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string name) const override {
     std::string usage = CLI::Formatter::make_usage(app, std::move(name));
     if (app->get_name() == "type") usage.insert(usage.find('\n'), " -- KEY...");
+    // Also that of `sentinel run`, whose FILE is ours.
     if (app->get_name() == "run") usage.insert(usage.find('\n'), " [--] COMMAND [ARGUMENT...]");
     return usage;
   }
@@ -59,7 +60,9 @@ class Subcommand {
  public:
   Subcommand(CLI::App& parent, Typed& typed, const std::string& name, const std::string& what)
       : app_(*parent.add_subcommand(name, what)), typed_(typed) {
-    app_.footer(std::string(examples_of(name)));
+    const bool nested = parent.get_parent() != nullptr;
+    const auto own = examples_of(nested ? parent.get_name() + " " + name : name);
+    app_.footer(std::string(own));
   }
 
   Subcommand& value(const std::string& names, const std::string& what, const std::string& type) {
@@ -117,6 +120,8 @@ class CommandLine {
     add_reading();
     add_acting();
     add_keeping();
+    add_receipts();
+    add_sentinels();
     add_surroundings();
   }
 
@@ -243,6 +248,62 @@ class CommandLine {
     sub("prune", "Removes what is proven gone, and sets aside what is no record")
         .flag("--dry-run", "Only says what would go")
         .value("--undo", "Puts a pruned record back", "ID");
+  }
+
+  static void add_source(Subcommand& command) {
+    command.value("--harness", "What drives it (required)", "NAME")
+        .value("--session", "Its session there (required)", "ID")
+        .value("--workspace", "Its folder (default: this one)", "DIR");
+  }
+
+  void add_receipts() {
+    constexpr const char* kEndpoint = "rollcall-live://...";
+    constexpr const char* kNoPrune = "Remove nothing";
+    CLI::App& receipts =
+        sub("receipts", "Endpoints of running programs, without their tokens").app();
+    receipts.require_subcommand(1, 1);
+    sub("list", "All of them; what is proven gone is pruned", &receipts)
+        .flag("--no-prune", kNoPrune);
+    sub("find", "The endpoint of one runtime", &receipts)
+        .positional("RUNTIME", "Its session id")
+        .flag("--no-prune", kNoPrune);
+    Subcommand& discover = sub("discover", "The newest endpoint of a source", &receipts);
+    add_source(discover);
+    discover.flag("--no-prune", kNoPrune);
+    Subcommand& resolve = sub("resolve", "Address and token behind an endpoint", &receipts);
+    resolve.positional("ENDPOINT", kEndpoint);
+    add_source(resolve);
+    resolve.value("--token-file", "Writes the token there, into a new file (0600)", "FILE")
+        .flag("--show-token", "Prints the token");
+    sub("forget", "Removes a receipt by hand", &receipts).positional("ENDPOINT", kEndpoint);
+    Subcommand& add = sub("register", "Registers a process that runs already", &receipts);
+    add.value("--runtime", "Its runtime session id (required)", "ID")
+        .value("--pid", "The process (required)", "PID")
+        .value("--base-url", "http://HOST:PORT on loopback (required)", "URL")
+        .value("--token-file", "Where its token stands; - is standard input (required)", "FILE");
+    add_source(add);
+    add.value("--expect-start", "Refuse unless the process has this start token", "TOKEN")
+        .value("--profile", "Its profile", "TEXT")
+        .value("--persistence-location", "Where it keeps what it remembers", "TEXT")
+        .list("--capability", "What the endpoint speaks; may be given again", "NAME")
+        .value("--tmux", "The tmux session that it runs in", "NAME");
+  }
+
+  void add_sentinels() {
+    CLI::App& sentinel = sub("sentinel", "Pid files that cannot be fooled").app();
+    sentinel.require_subcommand(1, 1);
+    sub("write", "Writes down who a process is", &sentinel)
+        .positional("FILE", "The file")
+        .value("--pid", "The process (default: who started regtool)", "PID")
+        .flag("--replace", "Also in place of one that runs or cannot be told");
+    sub("check", "Whether that very process runs: 0 yes, 1 dead, 3 no file, 4 unknown", &sentinel)
+        .positional("FILE", "The file");
+    sub("run", "Writes itself down, and becomes the command", &sentinel)
+        .positional("FILE", "The file")
+        .flag("--replace", "Also in place of one that runs or cannot be told");
+    sub("sweep", "Removes the folders PID-START of processes that are proven gone")
+        .positional("DIR", "The folder that they are in")
+        .flag("--dry-run", "Only says what would go");
   }
 
   void add_surroundings() {
@@ -506,6 +567,80 @@ RunCommand read_run(const Typed& typed, Reader& reader, std::vector<std::string>
   return command;
 }
 
+SourceOptions read_source(const std::string& chosen, const Typed& typed, Reader& reader) {
+  SourceOptions source;
+  const auto harness = typed.optional("harness");
+  const auto session = typed.optional("session");
+  if (!harness || !session || harness->empty() || session->empty()) {
+    reader.note(usage_failure(chosen + " needs --harness NAME and --session ID").value());
+    return source;
+  }
+  source.harness = *harness;
+  source.session_id = *session;
+  source.workspace = typed.optional("workspace");
+  if (source.workspace && source.workspace->empty()) {
+    reader.note(bad_option("workspace", "", "is a folder").value());
+  }
+  return source;
+}
+
+ReceiptsRegisterCommand read_receipt(const std::string& chosen, const Typed& typed,
+                                     Reader& reader) {
+  ReceiptsRegisterCommand command;
+  for (const char* key : {"runtime", "pid", "base-url", "token-file"}) {
+    if (typed.value(key) != nullptr) continue;
+    reader.note(usage_failure(fmt::format("{} needs --{}", chosen, key)).value());
+    return command;
+  }
+  command.runtime_session_id = *typed.value("runtime");
+  command.source = read_source(chosen, typed, reader);
+  command.base_url = *typed.value("base-url");
+  command.token_file = *typed.value("token-file");
+  command.pid = reader.integer("pid", 1, kMaxPid).value_or(0);
+  command.expect_start = typed.optional("expect-start");
+  command.profile = typed.optional("profile");
+  command.persistence_location = typed.optional("persistence-location");
+  command.tmux = typed.optional("tmux");
+  const auto capabilities = typed.lists.find("capability");
+  if (capabilities != typed.lists.end()) command.capabilities = capabilities->second;
+  return command;
+}
+
+Command read_receipts(const std::string& chosen, const Typed& typed, Reader& reader) {
+  const bool no_prune = typed.flag("no-prune");
+  if (chosen == "receipts list") return ReceiptsListCommand{no_prune};
+  if (chosen == "receipts find") {
+    return ReceiptsFindCommand{typed.optional("RUNTIME").value_or(""), no_prune};
+  }
+  if (chosen == "receipts discover") {
+    return ReceiptsDiscoverCommand{read_source(chosen, typed, reader), no_prune};
+  }
+  if (chosen == "receipts register") return read_receipt(chosen, typed, reader);
+  const std::string endpoint = typed.optional("ENDPOINT").value_or("");
+  if (chosen == "receipts forget") return ReceiptsForgetCommand{endpoint};
+  ReceiptsResolveCommand command{endpoint, read_source(chosen, typed, reader),
+                                 typed.optional("token-file"), typed.flag("show-token")};
+  if (command.token_file && command.token_file->empty()) {
+    reader.note(bad_option("token-file", "", "is a file that is not there yet").value());
+  }
+  return command;
+}
+
+Command read_sentinel(const std::string& chosen, const Typed& typed, Reader& reader,
+                      std::vector<std::string> words) {
+  const std::string file = typed.optional("FILE").value_or("");
+  if (file.empty()) reader.note(usage_failure("the sentinel's file has no name").value());
+  if (chosen == "sentinel check") return SentinelCheckCommand{file};
+  if (chosen == "sentinel write") {
+    return SentinelWriteCommand{file, reader.integer("pid", 1, kMaxPid), typed.flag("replace")};
+  }
+  if (words.empty() || words.front().empty()) {
+    reader.note(usage_failure("sentinel run needs a command: regtool sentinel run FILE -- COMMAND")
+                    .value());
+  }
+  return SentinelRunCommand{file, typed.flag("replace"), std::move(words)};
+}
+
 Command read_command(const std::string& chosen, const Typed& typed, Reader& reader,
                      std::vector<std::string> words) {
   if (chosen == "ps") return read_ps(typed, reader);
@@ -541,6 +676,13 @@ Command read_command(const std::string& chosen, const Typed& typed, Reader& read
   }
   if (chosen == "register") return read_register(typed, reader);
   if (chosen == "run") return read_run(typed, reader, std::move(words));
+  if (chosen.starts_with("receipts ")) return read_receipts(chosen, typed, reader);
+  if (chosen.starts_with("sentinel ")) {
+    return read_sentinel(chosen, typed, reader, std::move(words));
+  }
+  if (chosen == "sweep") {
+    return SweepCommand{typed.optional("DIR").value_or(""), typed.flag("dry-run")};
+  }
   if (chosen == "plugins check" || chosen == "plugins check-here") {
     return PluginsCheckCommand{typed.optional("FILE").value_or(""), typed.flag("write-store"),
                                chosen == "plugins check-here"};
@@ -582,14 +724,24 @@ std::vector<std::string> cut_keys(std::vector<std::string>& arguments, std::size
   return keys;
 }
 
-// Cuts `[--] COMMAND...` off a command line of `run`, word for word: CLI11 would take "[a,b]"
-// apart.
+// Cuts `[--] COMMAND...` off a command line of `run` or `sentinel run FILE`, word for word: CLI11
+// would take "[a,b]" apart.
 std::vector<std::string> cut_command(std::vector<std::string>& arguments) {
   const std::size_t name = first_word(arguments, 0);
   if (name == arguments.size()) return {};
   if (arguments[name] == "type") return cut_keys(arguments, name);
-  if (arguments[name] != "run") return {};
-  const std::size_t at = first_word(arguments, name + 1);
+  std::size_t at = arguments.size();
+  if (arguments[name] == "run") {
+    at = first_word(arguments, name + 1);
+  } else if (arguments[name] == "sentinel") {
+    const std::size_t run = first_word(arguments, name + 1);
+    if (run == arguments.size() || arguments[run] != "run") return {};
+    const std::size_t file = first_word(arguments, run + 1);
+    if (file == arguments.size() || arguments[file] == "--") return {};
+    at = first_word(arguments, file + 1);
+  } else {
+    return {};
+  }
   const bool is_mark = at < arguments.size() && arguments[at] == "--";
   const auto cut = arguments.begin() + static_cast<std::ptrdiff_t>(at);
   std::vector<std::string> words(is_mark ? std::next(cut) : cut, arguments.end());

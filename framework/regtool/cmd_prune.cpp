@@ -2,11 +2,27 @@
 
 #include "regtool/commands.hpp"
 #include "regtool/json.hpp"
+#include "rollcall/receipts.hpp"
 
 namespace rollcall::regtool {
 namespace {
 
-void write_json(Output& out, const Sweep& sweep, bool dry_run) {
+void write_receipts(JsonWriter& json, const ReceiptList& receipts) {
+  json.key("receipts").begin_object().key("pruned").begin_array();
+  for (const ReceiptView& view : receipts.pruned) {
+    json.begin_object().text("endpoint", view.endpoint).text("reason", view.reason);
+    json.text("code", to_text(view.reason_code)).end_object();
+  }
+  json.end_array().key("quarantined").begin_array();
+  for (const std::string& file : receipts.quarantined) json.text(file);
+  json.end_array().key("broken").begin_array();
+  for (const BrokenReceipt& broken : receipts.broken) {
+    json.begin_object().text("file", broken.file).text("reason", broken.reason).end_object();
+  }
+  json.end_array().end_object();
+}
+
+void write_json(Output& out, const Sweep& sweep, const ReceiptList& receipts, bool dry_run) {
   JsonWriter json;
   json.begin_object().text("schema", "rollcall.prune/1").boolean("dry_run", dry_run);
   json.key("pruned").begin_array();
@@ -22,19 +38,28 @@ void write_json(Output& out, const Sweep& sweep, bool dry_run) {
   }
   json.end_array().key("warnings").begin_array();
   for (const std::string& warning : sweep.warnings) json.text(warning);
-  json.end_array().end_object();
+  for (const std::string& warning : receipts.warnings) json.text(warning);
+  json.end_array();
+  write_receipts(json, receipts);
+  json.end_object();
   out.document(json);
 }
 
-void write_text(Output& out, const Sweep& sweep, bool dry_run) {
-  for (const PrunedEntry& entry : sweep.pruned) {
-    out.line(fmt::format("{}: {}: {}", dry_run ? "would prune" : "pruned", entry.session_id,
-                         entry.reason));
-  }
-  for (const std::string& file : sweep.quarantined) {
+void write_text(Output& out, const Sweep& sweep, const ReceiptList& receipts, bool dry_run) {
+  const auto say_pruned = [&](const std::string& what, const std::string& reason) {
+    out.line(fmt::format("{}: {}: {}", dry_run ? "would prune" : "pruned", what, reason));
+  };
+  const auto say_quarantined = [&](const std::string& file) {
     out.line(fmt::format("{}: {}", dry_run ? "would quarantine" : "quarantined", file));
+  };
+  for (const PrunedEntry& entry : sweep.pruned) say_pruned(entry.session_id, entry.reason);
+  for (const ReceiptView& view : receipts.pruned) say_pruned(view.endpoint, view.reason);
+  for (const std::string& file : sweep.quarantined) say_quarantined(file);
+  for (const std::string& file : receipts.quarantined) say_quarantined(file);
+  if (sweep.pruned.empty() && sweep.quarantined.empty() && receipts.pruned.empty() &&
+      receipts.quarantined.empty()) {
+    out.line("nothing to prune");
   }
-  if (sweep.pruned.empty() && sweep.quarantined.empty()) out.line("nothing to prune");
 }
 
 Outcome<int> undo(Context& context, const SessionName& name) {
@@ -73,12 +98,18 @@ Outcome<int> run_prune(Context& context, const PruneCommand& command) {
   const auto sweep = (*registry)->prune({.dry_run = command.dry_run}, {});
   if (!sweep) return failure_of(sweep.error(), context.home());
   context.log_sweep(*sweep, begun_ns);
+  const auto receipts = clean_up_receipts(context, command.dry_run);
+  if (!receipts) return tl::unexpected(receipts.error());
   Output& out = context.out();
   if (out.json()) {
-    write_json(out, *sweep, command.dry_run);
+    write_json(out, *sweep, *receipts, command.dry_run);
   } else {
-    write_text(out, *sweep, command.dry_run);
+    write_text(out, *sweep, *receipts, command.dry_run);
   }
+  for (const BrokenReceipt& broken : receipts->broken) {
+    out.warning(fmt::format("{} is no receipt that can be used: {}", broken.file, broken.reason));
+  }
+  for (const std::string& warning : receipts->warnings) out.warning(warning);
   for (const UnreadableEntry& entry : sweep->unreadable) {
     out.warning(fmt::format("{} is no record that can be used: {}", entry.file, entry.reason));
   }

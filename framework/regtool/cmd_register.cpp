@@ -5,6 +5,7 @@
 #include "core/rfc3339.hpp"
 #include "core/secret.hpp"
 #include "core/shown_url.hpp"
+#include "liveness/machine.hpp"
 #include "regtool/commands.hpp"
 #include "regtool/door_options.hpp"
 #include "regtool/json.hpp"
@@ -15,26 +16,6 @@ namespace rollcall::regtool {
 namespace {
 
 constexpr std::size_t kMaxTokenFile = 4096 + 2;
-
-// The identity of the process, read now. What cannot be read or differs is refused.
-Outcome<ProcessIdentity> identity_of(Registry& registry, const RegisterCommand& command) {
-  const std::string object = fmt::format("pid {}", command.pid);
-  auto identity = registry.identify(command.pid, {});
-  if (!identity) {
-    Failure failure = to_failure(identity.error(), object);
-    failure.exit_code = kExitRefused;
-    if (identity.error().code == ErrorCode::kNotFound) failure.code = "no_process";
-    failure.text = "nothing was recorded: " + failure.text;
-    return tl::unexpected(std::move(failure));
-  }
-  if (command.expect_start && *command.expect_start != identity->start_token) {
-    return refusal(fmt::format("nothing was recorded: pid {} is held by a process with the start "
-                               "token {}, not {}",
-                               command.pid, identity->start_token, *command.expect_start),
-                   object);
-  }
-  return *identity;
-}
 
 Outcome<void> add_door(Record& record, const RegisterCommand& command, const Config& config) {
   if (command.url) {
@@ -62,22 +43,9 @@ Outcome<void> add_token(Record& record, const RegisterCommand& command) {
   if (!record.has_door()) {
     return usage_failure("--token-file is for a door: --url or --door", *command.token_file);
   }
-  auto bytes = platform::read_small_file(*command.token_file, kMaxTokenFile);
-  if (!bytes) {
-    Failure failure = to_failure(bytes.error(), *command.token_file);
-    failure.exit_code = kExitIo;
-    failure.code = "io";
-    return tl::unexpected(std::move(failure));
-  }
-  core::SecretText token(std::move(*bytes));
-  std::string& text = token.text();
-  if (!text.empty() && text.back() == '\n') text.pop_back();
-  if (!text.empty() && text.back() == '\r') text.pop_back();
-  if (auto valid = check_token(text); !valid) {
-    return usage_failure("the token in --token-file: " + valid.error().message,
-                         *command.token_file);
-  }
-  record.door_token = text;
+  auto token = read_token_file(*command.token_file);
+  if (!token) return tl::unexpected(token.error());
+  record.door_token = std::move(*token);
   return {};
 }
 
@@ -100,6 +68,46 @@ std::string read_of(ProcessProbe& probe, std::int64_t pid, ReadWhat what) {
 
 }  // namespace
 
+Outcome<ProcessIdentity> identify_for_record(Context& context, std::int64_t pid,
+                                             const std::optional<std::string>& expect_start) {
+  const std::string object = fmt::format("pid {}", pid);
+  const auto probe = context.probe();
+  if (!probe) return tl::unexpected(probe.error());
+  auto identity = identify_process(**probe, pid, {});
+  if (!identity) {
+    Failure failure = to_failure(identity.error(), object);
+    failure.exit_code = kExitRefused;
+    if (identity.error().code == ErrorCode::kNotFound) failure.code = "no_process";
+    failure.text = "nothing was recorded: " + failure.text;
+    return tl::unexpected(std::move(failure));
+  }
+  if (expect_start && *expect_start != identity->start_token) {
+    return refusal(fmt::format("nothing was recorded: pid {} is held by a process with the start "
+                               "token {}, not {}",
+                               pid, identity->start_token, *expect_start),
+                   object);
+  }
+  return *identity;
+}
+
+Outcome<std::string> read_token_file(const std::string& path) {
+  auto bytes = platform::read_small_file(path, kMaxTokenFile);
+  if (!bytes) {
+    Failure failure = to_failure(bytes.error(), path);
+    failure.exit_code = kExitIo;
+    failure.code = "io";
+    return tl::unexpected(std::move(failure));
+  }
+  core::SecretText token(std::move(*bytes));
+  std::string& text = token.text();
+  if (!text.empty() && text.back() == '\n') text.pop_back();
+  if (!text.empty() && text.back() == '\r') text.pop_back();
+  if (auto valid = check_token(text); !valid) {
+    return usage_failure("the token in --token-file: " + valid.error().message, path);
+  }
+  return text;
+}
+
 Outcome<int> run_register(Context& context, const RegisterCommand& command) {
   if (auto may = context.may_change(); !may) return tl::unexpected(may.error());
   Record record;
@@ -112,7 +120,7 @@ Outcome<int> run_register(Context& context, const RegisterCommand& command) {
   if (!registry) return tl::unexpected(registry.error());
   const auto probe = context.probe();
   if (!probe) return tl::unexpected(probe.error());
-  auto identity = identity_of(**registry, command);
+  auto identity = identify_for_record(context, command.pid, command.expect_start);
   if (!identity) return tl::unexpected(identity.error());
   record.name = command.name ? *command.name : read_of(**probe, command.pid, ReadWhat::kName);
   record.version = command.version.value_or("");

@@ -175,19 +175,27 @@ Outcome<std::shared_ptr<ProcessProbe>> Context::probe() {
   return *probe;
 }
 
-Outcome<std::shared_ptr<FileStore>> Context::files() {
-  if (files_) return files_;
+Outcome<std::shared_ptr<FileStore>> Context::open_files(std::string_view folder) const {
   FileStore::Options options{.home = home_, .clock = clock_};
   options.read_only = is_foreign();
   options.gone_days = config_.gone_days;
   options.quarantine_days = config_.quarantine_days;
   options.quarantine_files = static_cast<std::size_t>(config_.quarantine_files);
   options.expect_owner = owner_;
+  options.folder = std::string(folder);
   auto store = FileStore::open(std::move(options));
   if (!store) return failure_of(store.error(), home_);
-  files_ = std::move(*store);
-  return files_;
+  return std::move(*store);
 }
+
+Outcome<std::shared_ptr<FileStore>> Context::files() {
+  if (files_) return files_;
+  auto opened = open_files(kRecordsFolder);
+  if (opened) files_ = *opened;
+  return opened;
+}
+
+Outcome<std::shared_ptr<FileStore>> Context::receipt_files() { return open_files(kReceiptsFolder); }
 
 Outcome<Registry*> Context::registry(std::optional<std::int64_t> door_timeout_ns) {
   if (registry_) return registry_.get();

@@ -41,6 +41,8 @@ class Context {
   [[nodiscard]] Outcome<Host*> host();
   [[nodiscard]] Outcome<std::shared_ptr<ProcessProbe>> probe();
   [[nodiscard]] Outcome<std::shared_ptr<FileStore>> files();
+  // The same home's receipts.
+  [[nodiscard]] Outcome<std::shared_ptr<FileStore>> receipt_files();
   // `door_timeout_ns`: of the first call; nullopt: the configuration's.
   [[nodiscard]] Outcome<Registry*> registry(std::optional<std::int64_t> door_timeout_ns = {});
 
@@ -64,6 +66,7 @@ class Context {
   Context(const GlobalOptions& options, Output& output);
   [[nodiscard]] Outcome<void> find_home();
   [[nodiscard]] Outcome<NameCandidates> candidates();
+  [[nodiscard]] Outcome<std::shared_ptr<FileStore>> open_files(std::string_view folder) const;
 
   GlobalOptions options_;
   Output& output_;

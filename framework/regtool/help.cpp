@@ -103,15 +103,70 @@ socket is enough, so that any server will do.
   regtool prune
   regtool prune --undo web               puts a pruned record back (without its token)
 )"},
+    {"receipts", R"(Examples:
+  regtool receipts list
+  regtool receipts find rt_4711
+  regtool receipts resolve rollcall-live://... --harness acp --session s1 --token-file token.txt
+)"},
+    {"receipts list", R"(Examples:
+  regtool receipts list
+  regtool receipts list --json --no-prune
+)"},
+    {"receipts find", R"(Examples:
+  regtool receipts find rt_4711
+
+Exit: 0 one, 1 none, 2 several.
+)"},
+    {"receipts discover", R"(Examples:
+  regtool receipts discover --harness acp --session s1 --workspace /srv/work
+
+Exit: 0 found, 1 none.
+)"},
+    {"receipts resolve", R"(Examples:
+  regtool receipts resolve rollcall-live://... --harness acp --session s1 --token-file token.txt
+
+Without --token-file or --show-token the token is not given out.
+Exit: 0 resolved, 1 not live, 3 it cannot be told, 4 of another source, 5 no receipt.
+)"},
+    {"receipts forget", R"(Examples:
+  regtool receipts forget rollcall-live://...
+)"},
+    {"receipts register", R"(Examples:
+  regtool receipts register --runtime rt_4711 --pid 4242 --base-url http://127.0.0.1:4096 \
+      --harness acp --session s1 --workspace /srv/work --token-file token.txt
+)"},
+    {"sentinel", R"(Examples:
+  regtool sentinel run /run/web.pid -- ./server
+  regtool sentinel check /run/web.pid
+)"},
+    {"sentinel write", R"(Examples:
+  regtool sentinel write /run/web.pid              the shell that runs this
+  regtool sentinel write --pid $! /run/web.pid
+)"},
+    {"sentinel check", R"(Examples:
+  regtool sentinel check /run/web.pid
+
+Exit, as of an init script's status: 0 runs, 1 dead and the file is there, 3 no file, 4 unknown.
+)"},
+    {"sentinel run", R"(Examples:
+  regtool sentinel run /run/web.pid -- ./server --port 8080
+
+Exit: the command's own; 125 run itself failed (also: the file names one that runs),
+126 the command could not be run, 127 there is none.
+)"},
+    {"sweep", R"(Examples:
+  regtool sweep /tmp/work --dry-run      what would go, and why
+  regtool sweep /tmp/work
+)"},
     {"plugins", R"(Examples:
   regtool plugins                        what was loaded, shadowed or refused, and why
   regtool plugins check ./my_door.so     tries one out in a child process
 )"},
-    {"list", R"(Examples:
+    {"plugins list", R"(Examples:
   regtool plugins list
   regtool plugins list --json
 )"},
-    {"check", R"(Examples:
+    {"plugins check", R"(Examples:
   regtool plugins check ./my_door.so
 
 Exit: 0 it passed, 1 it did not.

@@ -33,6 +33,14 @@ struct Plan {
   platform::InheritedLimits limits;
 };
 
+// Whether become_command() can do what it says here: not on Windows.
+[[nodiscard]] bool can_become_command();
+
+// This process becomes the command of the plan, with the limits and signals that it was started
+// with; its session id is not used. Returns where that failed: no_command (127), not_runnable
+// (126), capability_unavailable (125). Threads: any others end.
+[[nodiscard]] tl::unexpected<Failure> become_command(const Plan& plan);
+
 // How the command ended.
 struct End {
   int exit_code = 0;  // 128+n where signal n ended it; Windows: all 32 bits of its own

@@ -125,6 +125,62 @@ struct TypeCommand {
   std::vector<std::string> keys;
 };
 
+struct ReceiptsListCommand {
+  bool no_prune = false;
+};
+struct ReceiptsFindCommand {
+  std::string runtime_session_id;
+  bool no_prune = false;
+};
+struct SourceOptions {
+  std::string harness;
+  std::string session_id;
+  std::optional<std::string> workspace;  // nullopt: the current directory
+};
+struct ReceiptsDiscoverCommand {
+  SourceOptions source;
+  bool no_prune = false;
+};
+struct ReceiptsResolveCommand {
+  std::string endpoint;
+  SourceOptions source;
+  std::optional<std::string> token_file;
+  bool show_token = false;
+};
+struct ReceiptsForgetCommand {
+  std::string endpoint;
+};
+struct ReceiptsRegisterCommand {
+  std::string runtime_session_id;
+  SourceOptions source;
+  std::string base_url;
+  std::string token_file;
+  std::int64_t pid = 0;
+  std::optional<std::string> expect_start;
+  std::optional<std::string> profile;
+  std::optional<std::string> persistence_location;
+  std::optional<std::string> tmux;
+  std::vector<std::string> capabilities;
+};
+
+struct SentinelWriteCommand {
+  std::string file;
+  std::optional<std::int64_t> pid;  // nullopt: who started regtool
+  bool replace = false;
+};
+struct SentinelCheckCommand {
+  std::string file;
+};
+struct SentinelRunCommand {
+  std::string file;
+  bool replace = false;
+  std::vector<std::string> command;
+};
+struct SweepCommand {
+  std::string dir;
+  bool dry_run = false;
+};
+
 struct PluginsCommand {};
 struct PluginsCheckCommand {
   std::string file;
@@ -137,10 +193,14 @@ struct HelpCommand {
   std::string text;
 };
 
-using Command = std::variant<HelpCommand, VersionCommand, PsOptions, VerifyOptions, ShowOptions,
-                             RunCommand, RegisterCommand, ForgetCommand, StopCommand, KillCommand,
-                             WaitCommand, PruneCommand, EnvCommand, TreeCommand, TerminalCommand,
-                             TypeCommand, PluginsCommand, PluginsCheckCommand, DoctorCommand>;
+using Command =
+    std::variant<HelpCommand, VersionCommand, PsOptions, VerifyOptions, ShowOptions, RunCommand,
+                 RegisterCommand, ForgetCommand, StopCommand, KillCommand, WaitCommand,
+                 PruneCommand, EnvCommand, TreeCommand, TerminalCommand, TypeCommand,
+                 ReceiptsListCommand, ReceiptsFindCommand, ReceiptsDiscoverCommand,
+                 ReceiptsResolveCommand, ReceiptsForgetCommand, ReceiptsRegisterCommand,
+                 SentinelWriteCommand, SentinelCheckCommand, SentinelRunCommand, SweepCommand,
+                 PluginsCommand, PluginsCheckCommand, DoctorCommand>;
 
 struct Invocation {
   GlobalOptions global;

@@ -26,6 +26,16 @@ const std::vector<std::vector<std::string>>& helps() {
                                                                {"plugins", "--help"},
                                                                {"doctor", "--help"},
                                                                {"plugins", "check", "--help"},
+                                                               {"receipts", "list", "--help"},
+                                                               {"receipts", "find", "--help"},
+                                                               {"receipts", "discover", "--help"},
+                                                               {"receipts", "resolve", "--help"},
+                                                               {"receipts", "forget", "--help"},
+                                                               {"receipts", "register", "--help"},
+                                                               {"sentinel", "write", "--help"},
+                                                               {"sentinel", "check", "--help"},
+                                                               {"sentinel", "run", "--help"},
+                                                               {"sweep", "--help"},
                                                                {"env", "--help"},
                                                                {"tree", "--help"},
                                                                {"terminal", "--help"},
@@ -79,9 +89,32 @@ TEST(Documented, EveryOptionIsCompleted) {
 
 TEST(Documented, EveryJsonSchemaStandsInTheReference) {
   const std::string reference = source("docs/json.md");
-  for (const char* schema :
-       {"error", "ps", "gone", "verify", "show", "stop", "kill", "wait", "run", "register",
-        "forget", "prune", "undo", "plugins", "plugin-check", "doctor", "version"}) {
+  for (const char* schema : {"error",
+                             "ps",
+                             "gone",
+                             "verify",
+                             "show",
+                             "stop",
+                             "kill",
+                             "wait",
+                             "run",
+                             "register",
+                             "forget",
+                             "prune",
+                             "undo",
+                             "plugins",
+                             "plugin-check",
+                             "doctor",
+                             "version",
+                             "receipts",
+                             "receipt-find",
+                             "receipt-discover",
+                             "receipt-resolve",
+                             "receipt-forget",
+                             "receipt-register",
+                             "sentinel",
+                             "sentinel-write",
+                             "sweep"}) {
     EXPECT_NE(reference.find("rollcall." + std::string(schema) + "/1"), std::string::npos)
         << schema;
   }
