@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rollcall/door_url.hpp"
+#include "rollcall/plugin.h"
 
 namespace rollcall {
 namespace {
@@ -112,12 +113,27 @@ void ask_group(const Group& group, const DoorContext& context, const Call& call,
   }
 }
 
-std::optional<DoorAsk> make_ask(const Record& record, const DoorContext& context,
+// The record's, and what the host alone may say.
+std::vector<std::pair<std::string, std::string>> settings_of(const DoorQuestion& question) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  if (question.record->door) {
+    for (const auto& setting : question.record->door->settings) {
+      if (!setting.first.starts_with(ROLLCALL_SETTING_HOST_PREFIX)) settings.push_back(setting);
+    }
+  }
+  if (question.start_unix_ns) {
+    settings.emplace_back(ROLLCALL_SETTING_PROCESS_START, std::to_string(*question.start_unix_ns));
+  }
+  return settings;
+}
+
+std::optional<DoorAsk> make_ask(const DoorQuestion& question, const DoorContext& context,
                                 DoorReading& reading, bool& loopback) {
+  const Record& record = *question.record;
   DoorAsk ask;
   ask.session_id = record.session_id;
   ask.kind = door_kind(record);
-  if (record.door) ask.settings = record.door->settings;
+  ask.settings = settings_of(question);
   if (!record.url) return ask;
   static const std::vector<std::string> kNoHosts;
   auto address =
@@ -144,7 +160,7 @@ class Grouper {
       return;
     }
     bool loopback = true;
-    auto ask = make_ask(record, context_, readings_[index], loopback);
+    auto ask = make_ask(question, context_, readings_[index], loopback);
     if (!ask) return;
     Group* group = group_of(ask->kind, readings_[index]);
     if (group == nullptr) return;

@@ -23,8 +23,9 @@ namespace rollcall {
 // One door to ask. The record outlives the call.
 struct DoorQuestion {
   const Record* record = nullptr;
-  std::int64_t pid = 0;                    // the process that must hold the door: layer 2's
-  std::optional<std::uint64_t> owner_uid;  // who owns the record; nullopt: not known
+  std::int64_t pid = 0;                            // the process that must hold the door: layer 2's
+  std::optional<std::uint64_t> owner_uid;          // who owns the record; nullopt: not known
+  std::optional<std::int64_t> start_unix_ns = {};  // when the process began; nullopt: not read
 };
 
 // What asking needs. Everything outlives the call.

@@ -3,6 +3,7 @@
 #include "a2a_door/a2a_door.hpp"
 #include "doors/sockets.hpp"
 #include "http_door/http_door.hpp"
+#include "jupyter_door/jupyter_door.hpp"
 #include "rollcall/plugin.hpp"
 #include "tcp_door/tcp_door.hpp"
 #include "unix_door/unix_door.hpp"
@@ -189,6 +190,7 @@ Result<std::shared_ptr<DoorProber>> own_prober(std::string_view kind, bool may_h
   const rollcall_door_prober* table = nullptr;
   if (kind == "a2a") table = &kTableOf<doors::A2aDoor>;
   if (kind == "http") table = &kTableOf<doors::HttpDoor>;
+  if (kind == "jupyter") table = &kTableOf<doors::JupyterDoor>;
   if (kind == "tcp") table = &kTableOf<doors::TcpDoor>;
   if (kind == "unix") table = &kTableOf<doors::UnixDoor>;
   if (table == nullptr) return fail(ErrorCode::kNotFound, "no plugin offers this kind of door");
@@ -215,7 +217,9 @@ Record record_of(DoorSpec door, std::optional<std::string> url, std::optional<st
 std::vector<DoorReading> ask_all(const std::vector<Record>& records, ProcessProbe& probe,
                                  const Asking& asking) {
   std::vector<DoorQuestion> questions;
-  for (const Record& record : records) questions.push_back({&record, record.process.pid, 0});
+  for (const Record& record : records) {
+    questions.push_back({&record, record.process.pid, 0, asking.start_unix_ns});
+  }
   const auto clock = system_clock();
   DoorContext context;
   context.probe = &probe;

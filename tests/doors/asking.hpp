@@ -80,6 +80,7 @@ struct Asking {
   bool may_have_token = true;
   Call call{};
   TableProber::Settings instance_settings{};
+  std::optional<std::int64_t> start_unix_ns{};  // of the process
 };
 
 [[nodiscard]] std::vector<DoorReading> ask_all(const std::vector<Record>& records,

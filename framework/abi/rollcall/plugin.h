@@ -467,9 +467,15 @@ typedef struct rollcall_door_item {
   rollcall_str authority; /* "host:port" for an HTTP Host header; empty without a url */
   const rollcall_endpoint* endpoints;
   uint64_t endpoint_count;          /* 0 without a url */
-  const rollcall_setting* settings; /* of the record's `door` */
+  const rollcall_setting* settings; /* of the record's `door`, and of the host (below) */
   uint64_t setting_count;
 } rollcall_door_item;
+
+/* What the host adds to an item's settings, where it knows it; keys of this prefix that a record
+ * holds are left out. When the recorded process began, in nanoseconds since 1970 UTC, in decimal:
+ * the present wall clock less its age. */
+#define ROLLCALL_SETTING_HOST_PREFIX "host."
+#define ROLLCALL_SETTING_PROCESS_START "host.process_start_unix_ns"
 
 /* What a door was found to be. The host compares `named` with the record; a plugin never does. */
 #define ROLLCALL_DOOR_FAILED 0u /* `reason` says how */
