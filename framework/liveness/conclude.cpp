@@ -3,11 +3,17 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/text.hpp"
 #include "rollcall/verdict.hpp"
 
 namespace rollcall {
+namespace {
+
+constexpr std::string_view kGuardedByTime = "guarded by time";
+
+}  // namespace
 
 std::string reason_text(const Classification& result, const ProcessIdentity& recorded,
                         const Observation& read, const Here& here) {
@@ -49,6 +55,22 @@ std::string reason_text(const Classification& result, const ProcessIdentity& rec
       return fmt::format("the second opinion does not call pid {} alive", pid);
     case Rule::kSharedHome:
       return "the record names no host, and its home may be shared with other hosts";
+    case Rule::kGuardUnreadable:
+      return fmt::format(
+          "no start time was recorded, and when pid {} began, or as what, could not be read", pid);
+    case Rule::kGuardName:
+      return fmt::format(
+          "no start time was recorded, and pid {} was launched as something else than this store "
+          "expects",
+          pid);
+    case Rule::kGuardEarly:
+      return fmt::format("no start time was recorded, and pid {} began long before its record",
+                         pid);
+    case Rule::kTimeGuard:
+      if (result.state == ProcessState::kAlive) return std::string(kGuardedByTime);
+      return fmt::format(
+          "pid {} is held by a process that started after its record was written ({})", pid,
+          kGuardedByTime);
     case Rule::kExactId:
     case Rule::kToken:
       break;
@@ -133,13 +155,17 @@ Finding conclude(std::string_view session_id, const Classification& process,
         process.state == ProcessState::kGone ? Verdict::kGone : Verdict::kUnreachable;
     return {verdict, process.reason, reason_text(process, recorded, read, here)};
   }
-  if (!layer3.has_door) return {Verdict::kLive, Reason::kNone, {}};
+  // Empty, unless it is alive only as far as time can tell.
+  std::string remark = reason_text(process, recorded, read, here);
+  if (!layer3.has_door) return {Verdict::kLive, Reason::kNone, std::move(remark)};
   if (read.suspended.value_or(false)) {
     return {Verdict::kUnreachable, Reason::kSuspended, "the process is suspended (stopped)"};
   }
-  if (!layer3.door_asked || !layer3.door) return {Verdict::kAlive, Reason::kNone, {}};
+  if (!layer3.door_asked || !layer3.door) {
+    return {Verdict::kAlive, Reason::kNone, std::move(remark)};
+  }
   const Reason reason = judge_door(session_id, *layer3.door);
-  if (reason == Reason::kNone) return {Verdict::kLive, Reason::kNone, {}};
+  if (reason == Reason::kNone) return {Verdict::kLive, Reason::kNone, std::move(remark)};
   return {Verdict::kUnreachable, reason, door_text(reason, *layer3.door)};
 }
 

@@ -39,6 +39,8 @@ std::string rule_text(Rule rule) {
       return "the exact id decides";
     case Rule::kToken:
       return "the start token decides";
+    case Rule::kTimeGuard:
+      return "guarded by time: its name and start fit the record";
     default:
       return "not compared";
   }
@@ -76,7 +78,7 @@ ExplainLine same_line(const SessionView& view, const Here& here, const std::stri
           ? fmt::format("the very process that was recorded ({})", rule_text(view.process.rule))
           : fmt::format("{}: {}", to_text(view.process.state),
                         reason_text(view.process, was, view.read, here));
-  if (!was.boot_id) follows += "; no boot id was recorded, so the start token decides alone";
+  if (!was.boot_id && !was.start_token.empty()) follows += "; no boot id was recorded, so the start token decides alone";
   return {"2 same process",
           fmt::format("boot {}, exact id {}, start {}", part(was.boot_id), part(was.exact_id),
                       or_dash(was.start_token)),

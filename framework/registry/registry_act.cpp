@@ -15,27 +15,42 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 // The judge of one recorded process; remembers what it said last, and why.
 class Target {
  public:
-  Target(const Record& record, const Here& here) : record_(record), here_(here) {}
+  // `by_time`: whether a verdict by the time guard alone will do.
+  Target(const Registry::Impl& impl, const Record& record, const Here& here, bool by_time,
+         const Call& call)
+      : impl_(impl), record_(record), here_(here), by_time_(by_time), call_(call) {}
 
   [[nodiscard]] Judge judge() {
-    return {wants_for(record_.process), [this](const Observation& read) {
+    const bool guarded = impl_.is_guarded(record_.process);
+    return {wants_for(record_.process) | (guarded ? kWantAge : 0U),
+            [this, guarded](const Observation& read) {
               read_ = read;
-              last_ = classify(record_.process, read, here_);
-              return last_->state;
+              last_ = guarded ? impl_.guarded_verdict(record_, read, here_, call_)
+                              : classify(record_.process, read, here_);
+              held_back_ = last_->state == ProcessState::kAlive && is_by_time(*last_) && !by_time_;
+              return held_back_ ? ProcessState::kUnverified : last_->state;
             }};
   }
   [[nodiscard]] std::int64_t pid() const { return record_.process.pid; }
   // The judge's reason where it did not say Alive; else what the backend gave.
   [[nodiscard]] std::string why(std::string backend_reason) const {
+    if (held_back_) {
+      return "its process is guarded by time only, since no start time was recorded; to signal it "
+             "all the same: --accept-time-guard";
+    }
     if (!last_ || last_->state == ProcessState::kAlive) return backend_reason;
     return reason_text(*last_, record_.process, read_, here_);
   }
 
  private:
+  const Registry::Impl& impl_;
   const Record& record_;
   const Here& here_;
+  const bool by_time_;
+  const Call& call_;
   Observation read_;
   std::optional<Classification> last_;
+  bool held_back_ = false;  // alive by time alone, which nobody accepted
 };
 
 // One act on one session: its signals, its end, its clock.
@@ -162,7 +177,7 @@ Result<StopReport> act_on(const Registry::Impl& impl, std::string_view session_i
     report.reason = std::move(*held_back);
     return report;
   }
-  Target target(view->record, *here);
+  Target target(impl, view->record, *here, options.accept_time_guard, call);
   Act act(*options.control, *options.clock, target, report, call);
   body(act);
   if (act.unsupported()) return tl::unexpected(*act.unsupported());
@@ -201,7 +216,8 @@ Result<WaitReport> Registry::wait(std::string_view session_id, const Call& call)
   if (!view) return tl::unexpected(view.error());
   const auto here = impl_->here(call);
   if (!here) return tl::unexpected(here.error());
-  Target target(view->record, *here);
+  constexpr bool kByTime = true;  // waiting hurts nobody
+  Target target(*impl_, view->record, *here, kByTime, call);
   const auto outcome = options.control->await_exit(target.pid(), target.judge(), call);
   if (!outcome) return tl::unexpected(outcome.error());
   return WaitReport{view->record.session_id, outcome->result, target.why(outcome->reason)};

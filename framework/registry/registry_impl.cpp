@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/rfc3339.hpp"
 #include "doors/gate.hpp"
 #include "liveness/machine.hpp"
 
@@ -12,7 +13,7 @@ Result<Here> Registry::Impl::here(const Call& call) const {
   if (!who) return wrap("cannot read this machine's identity", who.error());
   // Before the first write of every act, and anew after a fork.
   if (options_.files) options_.files->set_writer(who->self);
-  return here_of(std::move(*who), options_.files ? options_.files->home_kind() : HomeKind::kShared);
+  return here_of(std::move(*who), options_.files ? options_.files->home_kind() : options_.home);
 }
 
 bool Registry::Impl::may_prune() const {
@@ -49,6 +50,7 @@ Status Registry::Impl::observe(std::span<SessionView* const> views, std::uint32_
     const Record& record = views[i]->record;
     asks[i] = {record.process.pid, wants_for(record.process) | extra_wants};
     if (record.has_door()) asks[i].wants |= kWantState;
+    if (is_guarded(record.process)) asks[i].wants |= kWantAge;
   }
   if (auto status = options_.probe->observe(asks, read, call); !status) {
     return wrap("cannot read processes", status.error());
@@ -60,9 +62,39 @@ Status Registry::Impl::observe(std::span<SessionView* const> views, std::uint32_
     views[i]->process = classify(views[i]->record.process, read[i], here);
     views[i]->read_unix_ns = now;
     views[i]->probe_plugin = plugin;
+    if (is_guarded(views[i]->record.process)) {
+      views[i]->process = guarded_verdict(views[i]->record, read[i], here, call);
+    }
   }
   if (options_.second_opinion) lower_by_second_opinion(views, here, call);
   return {};
+}
+
+bool Registry::Impl::is_guarded(const ProcessIdentity& recorded) const {
+  return options_.time_guard && recorded.start_token.empty();
+}
+
+Classification Registry::Impl::guarded_verdict(const Record& record, const Observation& read,
+                                               const Here& here, const Call& call) const {
+  const TimeGuard& guard = *options_.time_guard;
+  GuardReading reading;
+  reading.start_unix_ns = read.start_unix_ns;
+  if (const auto time = core::parse_rfc3339_utc(record.started_at)) {
+    reading.recorded_unix_ns = *time;
+  }
+  Result<std::string> command = fail(ErrorCode::kUnreadable, "not read");
+  if (read.presence == Presence::kPresent && needs_command(guard, reading)) {
+    command = options_.probe->read(record.process.pid, ReadWhat::kCommand, call);
+    // That it was this process's, and not a successor's on its pid.
+    Observation again;
+    const Ask ask{record.process.pid, kWantStartToken};
+    const auto status = options_.probe->observe({&ask, 1}, {&again, 1}, call);
+    const bool same = status && again.presence == Presence::kPresent &&
+                      !again.start_token.empty() &&
+                      again.start_token.view() == read.start_token.view();
+    if (command && same) reading.command = *command;
+  }
+  return classify_guarded(record.process, read, here, guard, reading);
 }
 
 void Registry::Impl::lower_by_second_opinion(std::span<SessionView* const> views, const Here& here,
@@ -78,8 +110,11 @@ void Registry::Impl::lower_by_second_opinion(std::span<SessionView* const> views
   const auto status = options_.second_opinion->observe(asks, read, call);
   for (std::size_t i = 0; i < alive.size(); ++i) {
     alive[i]->probe_plugin += " and " + options_.second_opinion->id();
+    const Classification second = classify(alive[i]->record.process, read[i], here);
+    // Of one without a start token no more can be asked than that its pid is held.
     const bool agrees =
-        status && classify(alive[i]->record.process, read[i], here).state == ProcessState::kAlive;
+        status && (second.state == ProcessState::kAlive ||
+                   (is_by_time(alive[i]->process) && second.rule == Rule::kTokenMissing));
     if (agrees) continue;
     alive[i]->process = {ProcessState::kUnverified, Reason::kUnverified, Rule::kSecondOpinion};
   }
@@ -95,7 +130,8 @@ void Registry::Impl::finish(std::span<SessionView* const> views, bool ask, const
                         !view->read.suspended.value_or(false);
     if (!wanted) continue;
     asked.push_back(view);
-    questions.push_back({&view->record, view->record.process.pid, view->stored.owner_uid});
+    questions.push_back({&view->record, view->record.process.pid, view->stored.owner_uid,
+                         view->read.start_unix_ns});
   }
   if (!questions.empty()) {
     DoorContext context;
@@ -118,7 +154,7 @@ Result<bool> Registry::Impl::remove_gone(SessionView& view, const Here& here,
                                          const Call& call) const {
   SessionView* const one[] = {&view};
   if (auto status = observe(one, 0, here, call); !status) return tl::unexpected(status.error());
-  if (view.process.state != ProcessState::kGone) return false;
+  if (view.process.state != ProcessState::kGone || is_by_time(view.process)) return false;
   GoneEvidence evidence;
   evidence.reason = view.process.reason;
   evidence.text = reason_text(view.process, view.record.process, view.read, here);

@@ -27,12 +27,19 @@ class Registry::Impl {
   // Layers 1 and 2 for every view, in one batch: fills read, process, probe_plugin, read_unix_ns.
   [[nodiscard]] Status observe(std::span<SessionView* const> views, std::uint32_t extra_wants,
                                const Here& here, const Call& call) const;
+  // Whether the store's time guard has a say over a record: it names no start token.
+  [[nodiscard]] bool is_guarded(const ProcessIdentity& recorded) const;
+  // classify(), and the guard's verdict; reads the process's command where that matters. `read` has
+  // kWantStartToken and kWantAge.
+  [[nodiscard]] Classification guarded_verdict(const Record& record, const Observation& read,
+                                               const Here& here, const Call& call) const;
+
   // Layer 3 for those that are Alive, have a door and are not suspended; then the verdicts.
   void finish(std::span<SessionView* const> views, bool ask_doors, const Here& here,
               const Call& call) const;
 
-  // Reads once more, and removes the record only where the new reading too says Gone.
-  // True: removed. kConflict and kNotFound: somebody else changed it meanwhile.
+  // Reads once more, and removes the record only where the new reading too says Gone, and not by
+  // time alone. True: removed. kConflict and kNotFound: somebody else changed it meanwhile.
   [[nodiscard]] Result<bool> remove_gone(SessionView& view, const Here& here,
                                          const Call& call) const;
 

@@ -17,6 +17,7 @@
 #include "rollcall/record.hpp"
 #include "rollcall/registration.hpp"
 #include "rollcall/result.hpp"
+#include "rollcall/time_guard.hpp"
 #include "rollcall/verdict.hpp"
 
 namespace rollcall {
@@ -122,6 +123,12 @@ class ROLLCALL_API Registry {
     std::vector<std::string> allow_hosts;
     DoorLimits limits;
     bool is_foreign_store = false;  // nothing is pruned
+    // Of a store whose records may lack a start token: the rule that judges those.
+    std::optional<TimeGuard> time_guard;
+    // Whether a signal may be sent on that rule's word. A removal never is.
+    bool accept_time_guard = false;
+    // Whether the records are on a file system of this machine alone, where `files` is null.
+    HomeKind home = HomeKind::kShared;
     // A third party's probe. Where it does not call a process alive too, the verdict is lowered to
     // Unverified; it never raises one, and never licenses a removal or a signal.
     std::shared_ptr<ProcessProbe> second_opinion;

@@ -98,6 +98,11 @@ enum class Rule : std::uint8_t {
   kToken,            // decided by the start token, either way
   kSharedHome,       // would be Gone, but the record names no host and its home is shared
   kSecondOpinion,    // a third party's probe does not call it alive
+  // Of a record without a start token in a store that has a guard (rollcall/time_guard.hpp):
+  kTimeGuard,        // decided by name and time, either way
+  kGuardUnreadable,  // a time or the command could not be read
+  kGuardName,        // the pid is held by a process of another name
+  kGuardEarly,       // it began too long before the record
 };
 
 struct Classification {
