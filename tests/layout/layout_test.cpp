@@ -31,9 +31,12 @@ const std::map<std::string, Folders, std::less<>> kMayInclude = {
     {"sessions", {"core", "liveness"}},
     {"receipts", {"core", "liveness", "registry"}},
     {"sentinels", {"core", "liveness"}},
+    {"pairs", {"core", "liveness", "registry"}},
+    {"stores", {"core", "liveness", "registry", "pairs"}},
     {"capi", {"core", "liveness", "plugin", "doors", "registry"}},
     {"regtool",
-     {"core", "liveness", "plugin", "doors", "registry", "sessions", "receipts", "sentinels"}},
+     {"core", "liveness", "plugin", "doors", "registry", "sessions", "receipts", "sentinels",
+      "pairs", "stores"}},
 };
 
 struct Include {

@@ -1,0 +1,36 @@
+// The names of a pair's files: pair.<id>.json, pair.<id>.g<N>.tui-pid and so on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rollcall::pairs {
+
+enum class PairFile : std::uint8_t {
+  kRecord,
+  kTuiPid,
+  kTuiExited,
+  kWrapperSh,
+  kWrapperPs1,
+  kControllerPid,
+  kControllerExited,
+  kResumeLock,
+  kDeadSeen,
+};
+
+struct ParsedName {
+  std::string_view id;  // of the argument
+  PairFile file = PairFile::kRecord;
+  std::uint64_t generation = 0;  // of those of a terminal
+};
+
+// nullopt: no file of a pair. Ids follow check_session_id(); a generation is plain decimal of up to
+// 18 digits. Pure; any thread.
+[[nodiscard]] std::optional<ParsedName> parse_file_name(std::string_view name);
+
+// Of those without a generation. Pure; any thread.
+[[nodiscard]] std::string file_name_of(std::string_view id, PairFile file);
+
+}  // namespace rollcall::pairs
