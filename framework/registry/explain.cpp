@@ -78,7 +78,8 @@ ExplainLine same_line(const SessionView& view, const Here& here, const std::stri
           ? fmt::format("the very process that was recorded ({})", rule_text(view.process.rule))
           : fmt::format("{}: {}", to_text(view.process.state),
                         reason_text(view.process, was, view.read, here));
-  if (!was.boot_id && !was.start_token.empty()) follows += "; no boot id was recorded, so the start token decides alone";
+  if (!was.boot_id && !was.start_token.empty())
+    follows += "; no boot id was recorded, so the start token decides alone";
   return {"2 same process",
           fmt::format("boot {}, exact id {}, start {}", part(was.boot_id), part(was.exact_id),
                       or_dash(was.start_token)),
