@@ -97,6 +97,7 @@ int main() {
   if (mode == L"listen") return listen_and_tell();
   if (mode == L"parent") return start_child(L"idle");
   if (mode == L"listening parent") return start_child(L"listen");
+  tell(1);
   ::Sleep(INFINITE);
   return 0;
 }

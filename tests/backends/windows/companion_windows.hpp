@@ -106,7 +106,8 @@ class Companion {
     ::CloseHandle(their_output);
     process_ = made.hProcess;
     pid_ = made.dwProcessId;
-    if (with.mode == L"obey" && ask() != 1) std::abort();
+    // It says so once it runs: until then its parameters may not be there yet.
+    if ((with.mode == L"obey" || with.mode == L"idle") && ask() != 1) std::abort();
   }
 
   // The least that a program needs to start, and what was asked for.
