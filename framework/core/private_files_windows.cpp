@@ -9,8 +9,6 @@
 #include <vector>
 
 #include <windows.h>
-// After windows.h:
-#include <aclapi.h>
 
 #include <fmt/format.h>
 
@@ -419,10 +417,12 @@ Status PrivateDir::tighten() const {
   if (access->others.empty()) return {};
   const auto ours = OwnerOnly::make(OwnerOnly::For::kDirectory);
   if (!ours) return tl::unexpected(ours.error());
-  const DWORD code = ::SetSecurityInfo(
-      impl_->get(), SE_FILE_OBJECT, DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION,
-      nullptr, nullptr, ours->list(), nullptr);
-  if (code != ERROR_SUCCESS) return io_error("make private", path(), code);
+  // This folder alone: what is in it is checked where it is read.
+  if (::SetKernelObjectSecurity(impl_->get(),
+                                DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION,
+                                ours->descriptor()) == 0) {
+    return io_error("make private", path(), ::GetLastError());
+  }
   return {};
 }
 

@@ -201,8 +201,12 @@ Status FileStore::replace_if(std::string_view name, std::string_view version,
   impl_->step("swap");
   auto placed = impl_->swap_in(*change, *staged, file, *judged);
   if (!placed && placed.error().code == ErrorCode::kUnsupported) {
-    // No swap on this file system: never a moment without a record, and the last of two wins.
-    placed = running.rename_over(*staged, running, file);
+    // No swap on this file system: never a moment without a record. What came since it was read,
+    // which is mostly while ours was written, is seen; of two in the moment left the last wins.
+    const auto now = running.read(file, kMaxRecordBytes);
+    placed = now && version_of(now->stamp, now->bytes) == version
+                 ? running.rename_over(*staged, running, file)
+                 : conflict(name);
   }
   if (!placed) {
     static_cast<void>(running.remove(*staged));

@@ -259,7 +259,8 @@ TEST(PrivateDir, LeavesATreeInWhichSomethingIsJoined) {
   const PrivateDir dir = make(temp);
   temp.write("victim/f", "x");
   temp.write("d/tree/f", "x");
-  if (!testing::link_to_folder(temp / "d" / "tree" / "link", temp / "victim")) {
+  const testing::FolderLink link(temp / "d" / "tree" / "link", temp / "victim");
+  if (!link.made()) {
     GTEST_SKIP() << "no link to a folder can be made here";
   }
   EXPECT_EQ(dir.remove_tree("tree", *dir.stat("tree")).error().code, ErrorCode::kRefused);
@@ -403,7 +404,8 @@ TEST(PrivateDir, ListsALinkAsOne) {
   const TempDir temp;
   const PrivateDir dir = make(temp);
   std::filesystem::create_directory(temp / "victim");
-  if (!testing::link_to_folder(temp / "d" / "link", temp / "victim")) {
+  const testing::FolderLink link(temp / "d" / "link", temp / "victim");
+  if (!link.made()) {
     GTEST_SKIP() << "no link to a folder can be made here";
   }
   FileKind kind = FileKind::kUnknown;
@@ -419,8 +421,8 @@ TEST(PrivateDir, FollowsNoLinkToAFolder) {
   const TempDir temp;
   const PrivateDir dir = make(temp);
   std::filesystem::create_directory(temp / "victim");
-  if (!testing::link_to_folder(temp / "d" / "link", temp / "victim") ||
-      !testing::handles_show_links(temp / "d" / "link")) {
+  const testing::FolderLink link(temp / "d" / "link", temp / "victim");
+  if (!link.made() || !link.shows_by_handle()) {
     GTEST_SKIP() << "no link to a folder can be made and told here";
   }
   EXPECT_EQ(dir.stat("link")->kind, FileKind::kSymlink);
@@ -437,8 +439,8 @@ TEST(PrivateDir, ReplacesALinkAndLeavesItsTarget) {
   const TempDir temp;
   const PrivateDir dir = make(temp);
   temp.write("victim/f", "x");
-  if (!testing::link_to_folder(temp / "d" / "link", temp / "victim") ||
-      !testing::handles_show_links(temp / "d" / "link")) {
+  const testing::FolderLink link(temp / "d" / "link", temp / "victim");
+  if (!link.made() || !link.shows_by_handle()) {
     GTEST_SKIP() << "no link to a folder can be made and told here";
   }
   ASSERT_TRUE(dir.create("staged", "new", {}));

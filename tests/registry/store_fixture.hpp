@@ -1,31 +1,24 @@
-// A home of one test's own, and processes that are restricted in one way.
+// A home of one test's own.
 #pragma once
 
-#include <errno.h>
-#include <grp.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "core/private_files.hpp"
 #include "registry/record_samples.hpp"
 #include "rollcall/file_store.hpp"
-#include "support/process.hpp"
+#include "rollcall/registration.hpp"
 #include "support/temp_dir.hpp"
 
 namespace rollcall::testing {
@@ -56,7 +49,7 @@ class Home {
   using Tweak = std::function<void(FileStore::Options&)>;
 
   [[nodiscard]] std::shared_ptr<FileStore> open(const Tweak& tweak = {}) const {
-    FileStore::Options options{.home = path().string(), .clock = clock};
+    FileStore::Options options{.home = utf8(path()), .clock = clock};
     options.lock_timeout_ms = 30'000;  // a busy machine is no fault
     if (tweak) tweak(options);
     return FileStore::open(options).value();
@@ -78,6 +71,11 @@ class Home {
     std::filesystem::rename(running() / "foreign-writer", running() / name);
   }
   [[nodiscard]] const TempDir& dir() const { return dir_; }
+  // Holds the lock of a home that is there, as another process would.
+  [[nodiscard]] core::FileLock hold_lock() const {
+    const auto home = core::PrivateDir::open(utf8(path()), core::current_owner()).value();
+    return home->lock("lock", *clock, kNoDeadline, {}).value();
+  }
 
   std::shared_ptr<ShiftedClock> clock = std::make_shared<ShiftedClock>();
 
@@ -90,15 +88,10 @@ inline std::vector<std::string> names_in(const std::filesystem::path& dir) {
   std::vector<std::string> names;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(dir, error)) {
-    names.push_back(entry.path().filename());
+    names.push_back(utf8(entry.path().filename()));
   }
   std::sort(names.begin(), names.end());
   return names;
-}
-
-inline mode_t mode_of(const std::filesystem::path& path) {
-  struct stat info {};
-  return ::lstat(path.c_str(), &info) == 0 ? info.st_mode & 07777 : 0;
 }
 
 inline std::vector<std::string> names_of(const std::vector<StoredRecord>& records) {
@@ -107,55 +100,36 @@ inline std::vector<std::string> names_of(const std::vector<StoredRecord>& record
   return names;
 }
 
-// Makes these system calls of the calling process fail from now on.
-inline bool deny_system_calls(std::initializer_list<long> numbers, int error) {
-  std::vector<sock_filter> filter;
-  filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
-  for (const long number : numbers) {
-    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1));
-    filter.push_back(BPF_STMT(BPF_RET | BPF_K,
-                              SECCOMP_RET_ERRNO | (static_cast<std::uint32_t>(error) & 0xFFFFU)));
+inline std::string version_in(const Home& home, std::string_view id) {
+  return home.open()->read(id, {}).value().version;
+}
+
+// A guarded record that was just made.
+inline Registration guard(const Home& home, std::string_view id, std::string_view name = "worker") {
+  const auto store = home.open();
+  EXPECT_TRUE(store->create_if_absent(id, record_bytes(id, name), {}));
+  return Registration::adopt(store, std::string(id), store->read(id, {}).value().version);
+}
+
+// Asks for each odd entry in turn, by list() and by read().
+inline void expect_reported(const Home& home, std::string_view id, std::string_view what) {
+  const auto store = home.open();
+  const auto records = store->list({});
+  ASSERT_TRUE(records) << records.error().message;
+  ASSERT_EQ(names_of(*records), (std::vector<std::string>{"zz-good", std::string(id)}));
+  const auto alone = store->read(id, {});
+  ASSERT_TRUE(alone) << alone.error().message;
+  for (const auto& record : {records->at(1), *alone}) {
+    EXPECT_NE(record.problem.find(what), std::string::npos) << record.problem;
+    EXPECT_NE(record.problem.find(utf8(home.record(id))), std::string::npos);
+    EXPECT_TRUE(record.bytes.empty());
+    EXPECT_TRUE(record.version.empty());
   }
-  filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-  sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  EXPECT_TRUE(records->at(0).problem.empty());
+  EXPECT_EQ(names_in(home.running()).size(), 2U);
 }
 
-// As on a file system that knows none of renameat2(2)'s flags (NFS).
-inline bool deny_special_renames() {
-  constexpr std::uint32_t kFlags = offsetof(seccomp_data, args) + 4 * sizeof(std::uint64_t);
-  sock_filter filter[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 3),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kFlags),  // the low half, on a little-endian machine
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
-// Runs `body` in a child that permissions bind: as root it becomes the user nobody, whom `dir` is
-// handed to. Returns what `body` returns; -1 where the child did not end well.
-inline int run_as_ordinary_user(const TempDir& dir, const std::function<int()>& body) {
-  constexpr uid_t kNobody = 65534;
-  const bool root = ::geteuid() == 0;
-  if (root && ::chown(dir.path().c_str(), kNobody, kNobody) != 0) return -1;
-  Child child = Child::run([&] {
-    if (root &&
-        (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)) {
-      return 99;
-    }
-    return body();
-  });
-  const auto status = child.wait(60s);
-  return status && WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
-}
-
-// In a child: says why and counts one up.
+// In a child or another thread: says why and counts one up.
 #define CHILD_CHECK(failures, condition)                                               \
   do {                                                                                 \
     if (!(condition)) {                                                                \

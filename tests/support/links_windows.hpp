@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/handle_windows.hpp"
@@ -49,54 +51,80 @@ inline bool make_junction(const std::filesystem::path& link, const std::filesyst
   return false;
 }
 
-// Under Wine, whose older versions make no junction: a symbolic link of the system below it, which
-// they show as a reparse point.
-inline bool make_unix_link(const std::filesystem::path& link, const std::filesystem::path& target) {
-  using UnixName = char*(CDECL*)(const wchar_t*);
-  const auto unix_name = reinterpret_cast<UnixName>(reinterpret_cast<void*>(
-      ::GetProcAddress(::GetModuleHandleW(L"kernel32"), "wine_get_unix_file_name")));
-  if (unix_name == nullptr) return false;
-  const auto unix_path = [&](const std::filesystem::path& path) {
-    char* const name = unix_name(path.c_str());
-    const std::wstring wide = name == nullptr ? L"" : std::filesystem::path(name).wstring();
-    if (name != nullptr) ::HeapFree(::GetProcessHeap(), 0, name);
-    return wide;
-  };
-  const std::wstring folder = unix_path(link.parent_path());
-  const std::wstring name = link.filename().wstring();
-  std::wstring command = L"ln -s " + unix_path(target) + L" " + folder + L"/" + name;
+// Runs a program of the system below Wine and waits until it has done `done`. False: this is no
+// Wine, or it did not.
+inline bool run_below_wine(const std::wstring& program, const std::wstring& arguments,
+                           const std::function<bool()>& done) {
+  std::wstring command = program + L" " + arguments;
   STARTUPINFOW start{};
   start.cb = sizeof start;
   PROCESS_INFORMATION made{};
-  if (::CreateProcessW(L"Z:\\bin\\ln", command.data(), nullptr, nullptr, FALSE, 0, nullptr, nullptr,
-                       &start, &made) == 0) {
+  if (::CreateProcessW((L"Z:\\bin\\" + program).c_str(), command.data(), nullptr, nullptr, FALSE, 0,
+                       nullptr, nullptr, &start, &made) == 0) {
     return false;
   }
   const core::Handle process(made.hProcess);
   const core::Handle thread(made.hThread);
-  constexpr DWORD kLimitMs = 10'000;
-  for (DWORD waited = 0; waited < kLimitMs; waited += 10) {
-    const DWORD attributes = ::GetFileAttributesW(link.c_str());
-    if (attributes != INVALID_FILE_ATTRIBUTES) return true;
-    ::Sleep(10);
+  for (int tenths = 0; tenths < 1000 && !done(); ++tenths) ::Sleep(10);
+  return done();
+}
+
+// A path as the system below Wine has it; empty where this is no Wine.
+inline std::wstring path_below_wine(const std::filesystem::path& path) {
+  using UnixName = char*(CDECL*)(const wchar_t*);
+  const auto unix_name = reinterpret_cast<UnixName>(reinterpret_cast<void*>(
+      ::GetProcAddress(::GetModuleHandleW(L"kernel32"), "wine_get_unix_file_name")));
+  char* const name = unix_name == nullptr ? nullptr : unix_name(path.c_str());
+  if (name == nullptr) return {};
+  std::wstring wide = std::filesystem::path(name).wstring();
+  ::HeapFree(::GetProcessHeap(), 0, name);
+  return wide;
+}
+
+inline bool is_there(const std::filesystem::path& path) {
+  return ::GetFileAttributesW(path.c_str()) != INVALID_FILE_ATTRIBUTES;
+}
+
+// A link to a folder for as long as the object lives: a junction or, under Wine, whose older
+// versions make none, a symbolic link of the system below it.
+class FolderLink {
+ public:
+  FolderLink(std::filesystem::path link, const std::filesystem::path& target)
+      : link_(std::move(link)), below_(path_below_wine(link_.parent_path())) {
+    if (!below_.empty()) below_ += L"/" + link_.filename().wstring();
+    junction_ = make_junction(link_, target);
+    symlink_ = !junction_ && !below_.empty() &&
+               run_below_wine(L"ln", L"-s " + path_below_wine(target) + L" " + below_,
+                              [&] { return is_there(link_); });
   }
-  return false;
-}
+  FolderLink(const FolderLink&) = delete;
+  FolderLink& operator=(const FolderLink&) = delete;
+  ~FolderLink() {
+    if (junction_) ::RemoveDirectoryW(link_.c_str());
+    // Not by Wine, which would remove what it points at.
+    if (symlink_) run_below_wine(L"rm", L"-f " + below_, [&] { return !is_there(link_); });
+  }
 
-// False: neither can be had here, and the test is skipped.
-inline bool link_to_folder(const std::filesystem::path& link, const std::filesystem::path& target) {
-  return make_junction(link, target) || make_unix_link(link, target);
-}
+  // False: none can be had here, and the test is skipped.
+  [[nodiscard]] bool made() const { return junction_ || symlink_; }
 
-// Whether an open handle to a link shows that it is one. Wine 8 shows it in the folder only, and
-// opens the target.
-inline bool handles_show_links(const std::filesystem::path& link) {
-  const core::Handle file(::CreateFileW(
-      link.c_str(), FILE_READ_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-      nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, nullptr));
-  FILE_BASIC_INFO basic{};
-  return ::GetFileInformationByHandleEx(file.get(), FileBasicInfo, &basic, sizeof basic) != 0 &&
-         (basic.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0;
-}
+  // Whether an open handle to it shows that it is one. Wine 8 shows it in the folder only, and
+  // opens the target.
+  [[nodiscard]] bool shows_by_handle() const {
+    const core::Handle file(::CreateFileW(
+        link_.c_str(), FILE_READ_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+        nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT,
+        nullptr));
+    FILE_BASIC_INFO basic{};
+    return ::GetFileInformationByHandleEx(file.get(), FileBasicInfo, &basic, sizeof basic) != 0 &&
+           (basic.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0;
+  }
+
+ private:
+  std::filesystem::path link_;
+  std::wstring below_;
+  bool junction_ = false;
+  bool symlink_ = false;
+};
 
 }  // namespace rollcall::testing

@@ -12,7 +12,18 @@
 #include <string_view>
 #include <system_error>
 
+#if defined(_WIN32)
+#include "support/remove_windows.hpp"
+#endif
+
 namespace rollcall::testing {
+
+#if !defined(_WIN32)
+inline void remove_with_contents(const std::filesystem::path& dir) {
+  std::error_code ignored;
+  std::filesystem::remove_all(dir, ignored);
+}
+#endif
 
 class TempDir {
  public:
@@ -36,10 +47,7 @@ class TempDir {
   }
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;
-  ~TempDir() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
+  ~TempDir() { remove_with_contents(path_); }
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::filesystem::path operator/(std::string_view name) const {

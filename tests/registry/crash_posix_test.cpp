@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "registry/store_fixture.hpp"
+#include "registry/posix_fixture.hpp"
 
 namespace rollcall {
 namespace {
