@@ -5,6 +5,7 @@ _regtool() {
   prev=${COMP_WORDS[COMP_CWORD - 1]}
   # An equals sign is a word of its own (COMP_WORDBREAKS): what is asked for stands before it.
   local equals=0
+  local stores="rollcall murmur supercode pairs claude jupyter"
   if [[ $cur == = ]]; then
     equals=$COMP_CWORD
     cur=""
@@ -18,12 +19,13 @@ _regtool() {
       status)
         mapfile -t COMPREPLY < <(compgen -W "live alive unreachable gone" -- "$cur"); return ;;
       detached) mapfile -t COMPREPLY < <(compgen -W "yes no" -- "$cur"); return ;;
-      kind) mapfile -t COMPREPLY < <(compgen -W "a2a http tcp unix" -- "$cur"); return ;;
+      kind) mapfile -t COMPREPLY < <(compgen -W "a2a http jupyter tcp unix" -- "$cur"); return ;;
+      store) mapfile -t COMPREPLY < <(compgen -W "$stores" -- "$cur"); return ;;
     esac
   fi
-  local commands="ps show verify run register forget stop kill env tree terminal type wait prune receipts sentinel sweep plugins doctor help"
-  local globals="--home --user --plugin --trust-plugins --verbose --json --quiet --no-color --help"
-  local globals_with_value=" --home --user --plugin "
+  local commands="ps show verify run register forget stop kill env tree terminal type wait prune receipts sentinel sweep pairs plugins doctor help"
+  local globals="--home --user --store --plugin --trust-plugins --verbose --json --quiet --no-color --help"
+  local globals_with_value=" --home --user --store --plugin "
 
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
@@ -35,7 +37,7 @@ _regtool() {
       return
     elif [[ $word != -* && -z $command ]]; then
       command=$word
-    elif [[ $word != -* && -z $sub && $command =~ ^(plugins|receipts|sentinel)$ ]]; then
+    elif [[ $word != -* && -z $sub && $command =~ ^(plugins|receipts|sentinel|pairs)$ ]]; then
       sub=$word
     fi
   done
@@ -51,24 +53,25 @@ _regtool() {
   }
 
   case $prev in
-    --home | --workdir | --workspace) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
+    --home | --workdir | --workspace | --dir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
     --plugin | --token-file | --log) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+    --store) mapfile -t COMPREPLY < <(compgen -W "all $stores" -- "$cur"); return ;;
     --user) mapfile -t COMPREPLY < <(compgen -u -- "$cur"); return ;;
     --signal | -s)
       mapfile -t COMPREPLY < <(compgen -W "TERM INT HUP QUIT KILL USR1 USR2 CONT STOP" -- "$cur")
       return ;;
-    --door) mapfile -t COMPREPLY < <(compgen -W "a2a http tcp unix" -- "$cur"); return ;;
+    --door) mapfile -t COMPREPLY < <(compgen -W "a2a http jupyter tcp unix" -- "$cur"); return ;;
     --sort)
       mapfile -t COMPREPLY < <(compgen -W "session name version status detached uptime pid kind door \
-        url workdir code reason" -- "$cur")
+        url workdir store code reason" -- "$cur")
       return ;;
     --filter | -f)
       compopt -o nospace
       mapfile -t COMPREPLY < <(compgen -W "name= id= status=live status=alive status=unreachable \
-        status=gone label= version= pid= detached=yes detached=no workdir= kind= url=" -- "$cur")
+        status=gone label= version= pid= detached=yes detached=no workdir= kind= url= store=" -- "$cur")
       return ;;
     --session | --name | --version | --label | -l | --pid | --url | --door-set | --expect-start | \
-      --timeout | --after | --total | --format | --undo | --runtime | --base-url | --harness | \
+      --timeout | --after | --total | --format | --undo | --parent | --runtime | --base-url | --harness | \
       --profile | --persistence-location | --capability | --tmux)
       return ;;
   esac
@@ -81,8 +84,8 @@ _regtool() {
     verify) options="--explain --timeout" ;;
     wait) options="--timeout" ;;
     env) options="--show-secrets --null" ;;
-    stop) options="--force --after --total" ;;
-    kill) options="--signal --total" ;;
+    stop) options="--force --after --total --accept-time-guard" ;;
+    kill) options="--signal --total --accept-time-guard" ;;
     forget) options="--force" ;;
     prune) options="--dry-run --undo" ;;
     run) options="--session --name --version --workdir --label --detach --log --no-door --auth --" ;;
@@ -119,6 +122,12 @@ _regtool() {
     sweep)
       if [[ $cur != -* ]]; then mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return; fi
       options="--dry-run" ;;
+    pairs)
+      case $sub in
+        "") options="ls show rebind" ;;
+        rebind) options="--parent --dir" ;;
+        *) options="--dir" ;;
+      esac ;;
     plugins)
       if [[ -z $sub ]]; then
         options="list check"

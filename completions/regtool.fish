@@ -3,7 +3,7 @@ function __regtool_sessions
     command regtool --quiet ps --no-probe --no-prune -q 2>/dev/null
 end
 
-set -l commands ps show verify run register forget stop kill env tree terminal type wait prune receipts sentinel sweep plugins doctor help
+set -l commands ps show verify run register forget stop kill env tree terminal type wait prune receipts sentinel sweep pairs plugins doctor help
 complete -c regtool -f
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a ps -d 'The sessions that run'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a show -d 'One record and its verdict'
@@ -24,11 +24,13 @@ complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a prune -d '
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a receipts -d 'Endpoints of running programs'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a sentinel -d 'Pid files that cannot be fooled'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a sweep -d 'Remove folders of gone processes'
+complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a pairs -d 'Of a terminal and a controller'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a plugins -d 'What was loaded or refused'
 complete -c regtool -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'What this machine lets Rollcall see'
 
 complete -c regtool -l home -x -a '(__fish_complete_directories)' -d 'Where the records are'
 complete -c regtool -l user -x -a '(__fish_complete_users)' -d "Another user's sessions"
+complete -c regtool -l store -x -a 'all rollcall murmur supercode pairs claude jupyter' -d 'Whose records'
 complete -c regtool -l plugin -r -F -d 'A further plugin'
 complete -c regtool -l trust-plugins -d 'Load plugins that others can write'
 complete -c regtool -s v -l verbose -d 'Say more'
@@ -47,14 +49,15 @@ complete -c regtool -n '__fish_seen_subcommand_from ps' -l no-prune -d 'Remove n
 complete -c regtool -n '__fish_seen_subcommand_from ps' -l no-probe -d 'Ask no door'
 complete -c regtool -n '__fish_seen_subcommand_from ps' -s q -l ids -d 'Only the ids'
 complete -c regtool -n '__fish_seen_subcommand_from ps' -l gone -d 'What was pruned'
-complete -c regtool -n '__fish_seen_subcommand_from ps' -s f -l filter -x -a 'name= id= status=live status=alive status=unreachable status=gone label= version= pid= detached=yes detached=no workdir= kind= url='
-complete -c regtool -n '__fish_seen_subcommand_from ps' -l sort -x -a 'session name version status detached uptime pid kind door url workdir code reason'
+complete -c regtool -n '__fish_seen_subcommand_from ps' -s f -l filter -x -a 'name= id= status=live status=alive status=unreachable status=gone label= version= pid= detached=yes detached=no workdir= kind= url= store='
+complete -c regtool -n '__fish_seen_subcommand_from ps' -l sort -x -a 'session name version status detached uptime pid kind door url workdir store code reason'
 complete -c regtool -n '__fish_seen_subcommand_from ps' -l format -x -d 'Columns or a template'
 
 complete -c regtool -n '__fish_seen_subcommand_from verify' -l explain -d 'Layer by layer'
 complete -c regtool -n '__fish_seen_subcommand_from stop' -l force -d 'One SIGKILL'
 complete -c regtool -n '__fish_seen_subcommand_from stop' -l after -x -d 'Milliseconds to the second SIGTERM'
 complete -c regtool -n '__fish_seen_subcommand_from stop kill' -l total -x -d 'Milliseconds in all'
+complete -c regtool -n '__fish_seen_subcommand_from stop kill' -l accept-time-guard -d 'Also where only the time tells'
 complete -c regtool -n '__fish_seen_subcommand_from kill' -s s -l signal -x -a 'TERM INT HUP QUIT KILL USR1 USR2 CONT STOP'
 complete -c regtool -n '__fish_seen_subcommand_from forget' -l force -d 'In any case'
 complete -c regtool -n '__fish_seen_subcommand_from prune' -l dry-run -d 'Only tells'
@@ -71,13 +74,16 @@ complete -c regtool -n '__fish_seen_subcommand_from run' -l no-door -d 'Without 
 complete -c regtool -n '__fish_seen_subcommand_from run' -l auth -d 'A door that wants the token'
 complete -c regtool -n '__fish_seen_subcommand_from register' -l pid -x -a '(__fish_complete_pids)'
 complete -c regtool -n '__fish_seen_subcommand_from register' -l url -x -d 'host:port on loopback'
-complete -c regtool -n '__fish_seen_subcommand_from register' -l door -x -a 'a2a http tcp unix'
+complete -c regtool -n '__fish_seen_subcommand_from register' -l door -x -a 'a2a http jupyter tcp unix'
 complete -c regtool -n '__fish_seen_subcommand_from register' -l door-set -x -d 'K=V'
 complete -c regtool -n '__fish_seen_subcommand_from register' -l token-file -r -F
 complete -c regtool -n '__fish_seen_subcommand_from register' -l expect-start -x
 complete -c regtool -n '__fish_seen_subcommand_from register' -l replace -d 'Take over an id in use'
 
 complete -c regtool -n '__fish_seen_subcommand_from plugins; and not __fish_seen_subcommand_from list check' -a 'list check'
+complete -c regtool -n '__fish_seen_subcommand_from pairs; and not __fish_seen_subcommand_from ls show rebind' -a 'ls show rebind'
+complete -c regtool -n '__fish_seen_subcommand_from pairs' -l dir -x -a '(__fish_complete_directories)'
+complete -c regtool -n '__fish_seen_subcommand_from rebind' -l parent -x -a '(__fish_complete_pids)'
 complete -c regtool -n '__fish_seen_subcommand_from check' -F
 complete -c regtool -n '__fish_seen_subcommand_from check' -l write-store -d 'Also write to its store'
 

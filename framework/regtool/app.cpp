@@ -118,6 +118,15 @@ struct Dispatch {
   Outcome<int> operator()(const PluginsCheckCommand& command) const {
     return run_plugins_check(context, command);
   }
+  Outcome<int> operator()(const PairsLsCommand& command) const {
+    return run_pairs_ls(context, command);
+  }
+  Outcome<int> operator()(const PairsShowCommand& command) const {
+    return run_pairs_show(context, command);
+  }
+  Outcome<int> operator()(const PairsRebindCommand& command) const {
+    return run_pairs_rebind(context, command);
+  }
   Outcome<int> operator()(const DoctorCommand&) const { return run_doctor(context); }
 };
 
@@ -129,6 +138,17 @@ tl::unexpected<Failure> failed(const Command& command, Failure failure) {
   return tl::unexpected(std::move(failure));
 }
 
+// Whether a command reads sessions of a store that --store names.
+bool takes_stores(const Command& command) {
+  const auto* ps = std::get_if<PsOptions>(&command);
+  if (ps != nullptr) return !ps->gone;
+  return std::holds_alternative<VerifyOptions>(command) ||
+         std::holds_alternative<ShowOptions>(command) ||
+         std::holds_alternative<WaitCommand>(command) ||
+         std::holds_alternative<StopCommand>(command) ||
+         std::holds_alternative<KillCommand>(command);
+}
+
 Outcome<int> execute(const Invocation& invocation, Output& output,
                      const platform::InheritedLimits& limits) {
   if (const auto* help = std::get_if<HelpCommand>(&invocation.command)) {
@@ -136,6 +156,9 @@ Outcome<int> execute(const Invocation& invocation, Output& output,
     return kExitYes;
   }
   if (std::holds_alternative<VersionCommand>(invocation.command)) return say_version(output);
+  if (invocation.global.chose_stores && !takes_stores(invocation.command)) {
+    return usage_failure("--store is for ps, show, verify, wait, stop and kill");
+  }
   // `run` does so itself, once the command that it starts cannot inherit it any more; `sentinel
   // run` has no secret, and becomes the command.
   const bool starts_command = std::holds_alternative<RunCommand>(invocation.command) ||

@@ -9,6 +9,7 @@
 #include "regtool/door_options.hpp"
 #include "regtool/help.hpp"
 #include "regtool/options.hpp"
+#include "regtool/platform.hpp"
 #include "regtool/ps_view.hpp"
 #include "rollcall/record.hpp"
 
@@ -16,6 +17,9 @@ namespace rollcall::regtool {
 namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
+constexpr const char* kPairsDir = "Where the pairs are (default: pairs/ in the home)";
+constexpr const char* kAcceptTimeGuard =
+    "Also where only the time tells that it is the process (see --store)";
 
 // Help with the examples first.
 class ExamplesFirst : public CLI::Formatter {
@@ -39,6 +43,7 @@ class ExamplesFirst : public CLI::Formatter {
 // Everything as it was typed. Numbers too: CLI11 would take "010" for 8.
 struct Typed {
   GlobalOptions global;
+  std::vector<std::string> stores;
   bool version = false;
   std::map<std::string, std::string> values;
   std::map<std::string, std::vector<std::string>> lists;
@@ -159,6 +164,13 @@ class CommandLine {
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->allow_extra_args(false);
+    app_.add_option("--store", typed_.stores,
+                    "Whose records: all, rollcall (default), murmur, supercode, pairs, claude, "
+                    "jupyter, a plugin's id, or NAME=DIR; a list, or given again")
+        ->type_name("NAME")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args(false);
     app_.add_flag("--trust-plugins", typed_.global.trust_plugins,
                   "Load plugins from places that others can write");
     app_.add_flag("-v,--verbose", typed_.global.verbose, "Say more on standard error");
@@ -176,8 +188,8 @@ class CommandLine {
         .flag("--no-probe", "Ask no door: a running session is alive, not live")
         .flag("-q,--ids", "Only the ids")
         .flag("--gone", "What was pruned, and why")
-        .list("-f,--filter", "name, id, status, label, version, pid, detached, workdir, kind, url",
-              "K=V")
+        .list("-f,--filter",
+              "name, id, status, label, version, pid, detached, workdir, kind, url, store", "K=V")
         .value("--sort", "A column, with - before it for descending", "COLUMN")
         .value("--format", "Columns (session,pid) or a template ('{session} {pid}')", "TEXT")
         .value("--timeout", "For each door: 500ms, 2s (default 5s)", "TIME");
@@ -205,12 +217,14 @@ class CommandLine {
     sub("stop", "SIGTERM, again after a second, and sees whether it went")
         .positional("ID", "The session")
         .flag("--force", "One SIGKILL instead")
+        .flag("--accept-time-guard", kAcceptTimeGuard)
         .value("--after", "The second SIGTERM comes so much later (default 1000)", "MS")
         .value("--total", "Waits so long in all (default 3000)", "MS");
     sub("kill", "Sends one signal")
         .positional("ID", "The session")
         .value("-s,--signal", "TERM INT HUP QUIT KILL USR1 USR2 CONT STOP (default KILL)", "NAME")
-        .value("--total", "After KILL, waits so long for the end: 500ms, 2s (default 3s)", "TIME");
+        .value("--total", "After KILL, waits so long for the end: 500ms, 2s (default 3s)", "TIME")
+        .flag("--accept-time-guard", kAcceptTimeGuard);
     sub("type", "Types keys into the terminal that a session runs in")
         .positional("ID", "The session");
     sub("run", "Runs a command as a session, for as long as it runs")
@@ -316,6 +330,16 @@ class CommandLine {
     Subcommand& child = sub("check-here", "", &plugins);
     child.positional("FILE", "").flag("--write-store", "");
     child.app().group("");
+    CLI::App& pairs = sub("pairs", "Pairs of a terminal and a controller").app();
+    pairs.require_subcommand(0, 1);
+    sub("ls", "Every pair, and what its sides are", &pairs).value("--dir", kPairsDir, "DIR");
+    sub("show", "What the sides of one pair are, and why", &pairs)
+        .positional("ID", "The pair")
+        .value("--dir", kPairsDir, "DIR");
+    sub("rebind", "Makes a process the controller of a pair that has none alive", &pairs)
+        .positional("ID", "The pair (default: $ROLLCALL_PAIR)", false)
+        .value("--parent", "The process to bind (default: who started this command)", "PID")
+        .value("--dir", kPairsDir, "DIR");
     sub("help", "The help of a command: help [COMMAND]");
     sub("doctor", "What this machine lets Rollcall see, and which configuration applies");
   }
@@ -476,6 +500,7 @@ PsOptions read_ps(const Typed& typed, Reader& reader) {
 KillCommand read_kill(const Typed& typed, Reader& reader) {
   KillCommand command{.session = reader.session()};
   command.total_ms = reader.milliseconds("total");
+  command.accept_time_guard = typed.flag("accept-time-guard");
   if (const auto* name = typed.value("signal")) {
     const auto signal = parse_signal(*name);
     if (signal) {
@@ -641,6 +666,27 @@ Command read_sentinel(const std::string& chosen, const Typed& typed, Reader& rea
   return SentinelRunCommand{file, typed.flag("replace"), std::move(words)};
 }
 
+// Absolute: a pair is found by others than who stands in this folder.
+std::optional<std::string> read_pairs_dir(const Typed& typed, Reader& reader) {
+  auto dir = typed.optional("dir");
+  if (dir && dir->empty()) reader.note(usage_failure("--dir is empty").value());
+  if (dir) *dir = platform::absolute_path(*dir);
+  return dir;
+}
+
+std::string read_pair_id(const Typed& typed, Reader& reader) {
+  auto id = typed.optional("ID");
+  if (!id) id = platform::environment("ROLLCALL_PAIR");
+  if (!id || id->empty()) {
+    reader.note(usage_failure("which pair? name its id, or set ROLLCALL_PAIR").value());
+    return {};
+  }
+  if (auto valid = check_session_id(*id); !valid) {
+    reader.note(usage_failure(valid.error().message, *id).value());
+  }
+  return *id;
+}
+
 Command read_command(const std::string& chosen, const Typed& typed, Reader& reader,
                      std::vector<std::string> words) {
   if (chosen == "ps") return read_ps(typed, reader);
@@ -665,7 +711,7 @@ Command read_command(const std::string& chosen, const Typed& typed, Reader& read
   if (chosen == "wait") return WaitCommand{reader.session(), reader.duration("timeout")};
   if (chosen == "stop") {
     return StopCommand{reader.session(), typed.flag("force"), reader.milliseconds("after"),
-                       reader.milliseconds("total")};
+                       reader.milliseconds("total"), typed.flag("accept-time-guard")};
   }
   if (chosen == "kill") return read_kill(typed, reader);
   if (chosen == "forget") return ForgetCommand{reader.session(), typed.flag("force")};
@@ -688,14 +734,23 @@ Command read_command(const std::string& chosen, const Typed& typed, Reader& read
                                chosen == "plugins check-here"};
   }
   if (chosen == "plugins" || chosen == "plugins list") return PluginsCommand{};
+  if (chosen == "pairs" || chosen == "pairs ls")
+    return PairsLsCommand{read_pairs_dir(typed, reader)};
+  if (chosen == "pairs show") {
+    return PairsShowCommand{read_pair_id(typed, reader), read_pairs_dir(typed, reader)};
+  }
+  if (chosen == "pairs rebind") {
+    return PairsRebindCommand{read_pair_id(typed, reader), read_pairs_dir(typed, reader),
+                              reader.integer("parent", 1, kMaxPid)};
+  }
   return DoctorCommand{};
 }
 
 // Whether the value of this option of `run`, or of all commands, is the next word.
 bool takes_next_word(const std::string& word) {
-  constexpr std::array<std::string_view, 9> kWithValue = {"--home",    "--user",  "--plugin",
-                                                          "--session", "--name",  "--version",
-                                                          "--workdir", "--label", "--log"};
+  constexpr std::array<std::string_view, 10> kWithValue = {
+      "--home", "--user",    "--plugin",  "--store", "--session",
+      "--name", "--version", "--workdir", "--label", "--log"};
   if (word.rfind("--", 0) == 0) {
     return std::find(kWithValue.begin(), kWithValue.end(), word) != kWithValue.end();
   }
@@ -793,9 +848,14 @@ Outcome<Invocation> parse_command_line(const std::vector<std::string>& arguments
     return usage_failure("--home and --user exclude each other");
   }
   Reader reader(typed);
+  auto stores = parse_stores(typed.stores);
+  if (!stores) return tl::unexpected(stores.error());
   Command command = read_command(chosen, typed, reader, std::move(words));
   if (reader.failed()) return tl::unexpected(reader.failure());
-  return Invocation{typed.global, std::move(command)};
+  Invocation invocation{typed.global, std::move(command)};
+  invocation.global.stores = std::move(*stores);
+  invocation.global.chose_stores = !typed.stores.empty();
+  return invocation;
 }
 
 }  // namespace rollcall::regtool

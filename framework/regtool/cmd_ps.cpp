@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <set>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "core/rfc3339.hpp"
@@ -33,11 +37,15 @@ SessionRow row_of(const Record& record) {
   return row;
 }
 
-SessionRow row_of(const SessionView& view, std::int64_t now_unix_ns) {
+SessionRow row_of(const SessionView& view, const std::string& store, std::int64_t now_unix_ns) {
   SessionRow row = row_of(view.record);
+  row.store = store;
+  row.guarded_by_time = is_by_time(view.process);
   row.status = std::string(to_text(view.finding.verdict));
   if (view.finding.reason != Reason::kNone) {
     row.reason_code = std::string(to_text(view.finding.reason));
+    row.reason_text = view.finding.text;
+  } else if (row.guarded_by_time) {
     row.reason_text = view.finding.text;
   }
   if (view.process.state == ProcessState::kAlive) row.uptime_s = view.uptime_s(now_unix_ns);
@@ -45,6 +53,7 @@ SessionRow row_of(const SessionView& view, std::int64_t now_unix_ns) {
 }
 
 SessionRow gone_row(SessionRow row, Reason code, const std::string& text) {
+  row.store = std::string(kOwnStore);
   row.status = std::string(to_text(Verdict::kGone));
   row.reason_code = std::string(to_text(code));
   row.reason_text = text;
@@ -52,7 +61,7 @@ SessionRow gone_row(SessionRow row, Reason code, const std::string& text) {
   return row;
 }
 
-// What was pruned, now and in the last days, as rows.
+// What was pruned, now and in the last days, among the rows of our own store.
 Outcome<void> add_gone_rows(Context& context, const Sweep& sweep, std::vector<SessionRow>& rows) {
   std::set<std::string> known;
   for (const SessionRow& row : rows) known.insert(row.session_id);
@@ -79,6 +88,7 @@ Outcome<void> add_gone_rows(Context& context, const Sweep& sweep, std::vector<Se
 
 void write_row(JsonWriter& json, const SessionRow& row) {
   json.begin_object()
+      .text("store", row.store)
       .text("session_id", row.session_id)
       .text("name", row.name)
       .text("version", row.version)
@@ -89,6 +99,7 @@ void write_row(JsonWriter& json, const SessionRow& row) {
     json.key("reason").begin_object();
     json.text("code", row.reason_code).text("text", row.reason_text).end_object();
   }
+  json.boolean("guarded_by_time", row.guarded_by_time);
   json.integer("pid", row.pid)
       .text_or_null("url", row.url)
       .text("workdir", row.workdir)
@@ -104,24 +115,45 @@ void write_row(JsonWriter& json, const SessionRow& row) {
   json.end_object().end_object();
 }
 
-void write_json(Output& out, const std::vector<SessionRow>& rows, const Sweep& sweep) {
+// One store that was read, or could not be.
+struct StoreReading {
+  Context::OpenStore store;
+  Result<Sweep> sweep = fail(ErrorCode::kInternal, "not read");
+  std::int64_t begun_ns = 0;
+};
+
+void write_json(Output& out, const std::vector<SessionRow>& rows,
+                const std::vector<StoreReading>& readings) {
   JsonWriter json;
   json.begin_object().text("schema", "rollcall.ps/1").key("sessions").begin_array();
   for (const SessionRow& row : rows) write_row(json, row);
   json.end_array().key("pruned").begin_array();
-  for (const PrunedEntry& entry : sweep.pruned) {
-    json.begin_object().text("session_id", entry.session_id).text("reason", entry.reason);
-    json.text("code", to_text(entry.code)).end_object();
+  for (const StoreReading& reading : readings) {
+    if (!reading.sweep) continue;
+    for (const PrunedEntry& entry : reading.sweep->pruned) {
+      json.begin_object().text("session_id", entry.session_id).text("reason", entry.reason);
+      json.text("code", to_text(entry.code)).end_object();
+    }
   }
   json.end_array().key("unreadable").begin_array();
-  for (const UnreadableEntry& entry : sweep.unreadable) {
-    json.begin_object().text("file", entry.file).text("reason", entry.reason).end_object();
+  for (const StoreReading& reading : readings) {
+    if (!reading.sweep) continue;
+    for (const UnreadableEntry& entry : reading.sweep->unreadable) {
+      json.begin_object().text("file", entry.file).text("reason", entry.reason);
+      json.text("store", reading.store.choice.name).end_object();
+    }
+  }
+  json.end_array().key("stores").begin_array();
+  for (const StoreReading& reading : readings) {
+    json.begin_object().text("store", reading.store.choice.name).text("place", reading.store.place);
+    json.reason("problem", reading.sweep ? "" : reading.sweep.error().message).end_object();
   }
   json.end_array().end_object();
   out.document(json);
 }
 
-void write_text(Output& out, const std::vector<SessionRow>& rows, const PsOptions& options) {
+void write_text(Output& out, const std::vector<SessionRow>& rows, const PsOptions& options,
+                bool with_store) {
   if (options.ids_only) {
     for (const SessionRow& row : rows) out.line(row.session_id);
     return;
@@ -136,18 +168,20 @@ void write_text(Output& out, const std::vector<SessionRow>& rows, const PsOption
     out.line(options.filters.empty() ? "no running sessions" : "no session matches");
     return;
   }
-  std::string_view columns = options.wide ? kPsWideColumns : kPsColumns;
+  std::string columns(with_store ? kStoreColumn : "");
+  columns += options.wide ? kPsWideColumns : kPsColumns;
   if (!options.format.empty()) columns = options.format;
   const TableText table = table_of(rows, columns);
   out.table(table.header, table.rows, !options.wide);
 }
 
-void tell(const Output& out, const Sweep& sweep) {
+void tell(const Output& out, const Sweep& sweep, const StoreChoice& store) {
+  const std::string of = store.is_own() ? "" : fmt::format(" of the store {}", store.name);
   for (const PrunedEntry& entry : sweep.pruned) {
     out.notice(fmt::format("pruned: {}: {}", entry.session_id, entry.reason));
   }
   for (const UnreadableEntry& entry : sweep.unreadable) {
-    out.warning(fmt::format("{} is left as it is: {}", entry.file, entry.reason));
+    out.warning(fmt::format("{}{} is left as it is: {}", entry.file, of, entry.reason));
   }
   for (const std::string& warning : sweep.warnings) out.warning(warning);
 }
@@ -199,41 +233,102 @@ void write_reason(JsonWriter& json, Reason code, const std::string& text) {
   json.text("code", to_text(code)).text("text", text).end_object();
 }
 
-Outcome<int> run_ps(Context& context, const PsOptions& options) {
-  if (options.gone) return list_gone(context);
-  const auto registry = context.registry(options.timeout_ns);
-  if (!registry) return tl::unexpected(registry.error());
+namespace {
+
+// Opens every store that was chosen. Reads none.
+Outcome<std::vector<StoreReading>> open_stores(Context& context, const PsOptions& options) {
+  std::vector<StoreReading> readings;
+  for (const StoreChoice& choice : context.options().stores) {
+    auto store = context.open_store(choice, {.door_timeout_ns = options.timeout_ns});
+    if (!store) return tl::unexpected(store.error());
+    readings.emplace_back().store = std::move(*store);
+  }
+  return readings;
+}
+
+// Reads the stores side by side, so that doors which hang cost one deadline for all.
+void sweep_stores(Context& context, const PsOptions& options, std::vector<StoreReading>& readings) {
   SweepOptions reading;
   reading.ask_doors = !options.no_probe && !context.is_foreign();
   reading.prune = !options.no_prune && !context.is_foreign();
-  const std::int64_t begun_ns = context.clock()->monotonic_ns();
-  Result<Sweep> sweep = [&] {
-    const Progress progress(context.out(), "asking the sessions");
-    return (*registry)->sweep(reading, {});
-  }();
-  if (!sweep) return failure_of(sweep.error(), context.home());
-  context.log_sweep(*sweep, begun_ns);
-  const std::int64_t now = context.clock()->unix_ns();
-  std::vector<SessionRow> rows;
-  rows.reserve(sweep->sessions.size());
-  for (const SessionView& view : sweep->sessions) rows.push_back(row_of(view, now));
-  if (options.all) {
-    if (auto added = add_gone_rows(context, *sweep, rows); !added) {
-      return tl::unexpected(added.error());
+  const auto sweep = [&](StoreReading& one) {
+    one.begun_ns = context.clock()->monotonic_ns();
+    one.sweep = one.store.registry->sweep(reading, {});
+  };
+  const Progress progress(context.out(), "asking the sessions");
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < readings.size(); ++i) {
+    try {
+      threads.emplace_back(sweep, std::ref(readings[i]));
+    } catch (const std::system_error&) {  // no thread to be had: one after the other
+      sweep(readings[i]);
     }
   }
-  rows.erase(std::remove_if(rows.begin(), rows.end(),
-                            [&](const SessionRow& row) { return !passes(row, options.filters); }),
-             rows.end());
-  if (!options.sort.empty()) sort_rows(rows, options.sort);
+  if (!readings.empty()) sweep(readings.front());
+  for (std::thread& thread : threads) thread.join();
+}
+
+// The rows of all stores, in their order.
+Outcome<std::vector<SessionRow>> rows_of(Context& context, const PsOptions& options,
+                                         const std::vector<StoreReading>& readings) {
+  const std::int64_t now = context.clock()->unix_ns();
+  std::vector<SessionRow> all;
+  for (const StoreReading& reading : readings) {
+    if (!reading.sweep) continue;
+    std::vector<SessionRow> rows;
+    rows.reserve(reading.sweep->sessions.size());
+    for (const SessionView& view : reading.sweep->sessions) {
+      rows.push_back(row_of(view, reading.store.choice.name, now));
+    }
+    if (options.all && reading.store.choice.is_own()) {
+      if (auto added = add_gone_rows(context, *reading.sweep, rows); !added) {
+        return tl::unexpected(added.error());
+      }
+    }
+    all.insert(all.end(), std::make_move_iterator(rows.begin()),
+               std::make_move_iterator(rows.end()));
+  }
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [&](const SessionRow& row) { return !passes(row, options.filters); }),
+            all.end());
+  if (!options.sort.empty()) sort_rows(all, options.sort);
+  return all;
+}
+
+}  // namespace
+
+Outcome<int> run_ps(Context& context, const PsOptions& options) {
+  if (options.gone) return list_gone(context);
+  auto readings = open_stores(context, options);
+  if (!readings) return tl::unexpected(readings.error());
+  sweep_stores(context, options, *readings);
+  bool all_read = true;
+  for (const StoreReading& reading : *readings) {
+    if (reading.sweep) {
+      context.log_sweep(*reading.sweep, reading.begun_ns);
+    } else if (readings->size() == 1) {
+      return failure_of(reading.sweep.error(), reading.store.place);
+    } else {
+      all_read = false;
+    }
+  }
+  const auto rows = rows_of(context, options, *readings);
+  if (!rows) return tl::unexpected(rows.error());
   Output& out = context.out();
   if (out.json()) {
-    write_json(out, rows, *sweep);
+    write_json(out, *rows, *readings);
   } else {
-    write_text(out, rows, options);
+    write_text(out, *rows, options, context.options().chose_stores);
   }
-  tell(out, *sweep);
-  return kExitYes;
+  for (const StoreReading& reading : *readings) {
+    if (reading.sweep) {
+      tell(out, *reading.sweep, reading.store.choice);
+    } else {
+      out.error(fmt::format("the store {} could not be read: {}", reading.store.choice.name,
+                            reading.sweep.error().message));
+    }
+  }
+  return all_read ? kExitYes : kExitIo;
 }
 
 }  // namespace rollcall::regtool

@@ -65,8 +65,9 @@ struct Target {
   std::string id;
 };
 
-Outcome<Target> target_of(Context& context, const SessionName& name) {
+Outcome<Target> target_of(Context& context, const SessionName& name, bool accept_time_guard) {
   if (auto may = context.may_change(); !may) return tl::unexpected(may.error());
+  if (accept_time_guard) context.accept_time_guard();
   const auto registry = context.registry();
   if (!registry) return tl::unexpected(registry.error());
   auto id = context.resolve(name, true);
@@ -77,7 +78,7 @@ Outcome<Target> target_of(Context& context, const SessionName& name) {
 }  // namespace
 
 Outcome<int> run_stop(Context& context, const StopCommand& command) {
-  const auto target = target_of(context, command.session);
+  const auto target = target_of(context, command.session, command.accept_time_guard);
   if (!target) return tl::unexpected(target.error());
   StopOptions options;
   options.force = command.force;
@@ -90,7 +91,7 @@ Outcome<int> run_stop(Context& context, const StopCommand& command) {
 }
 
 Outcome<int> run_kill(Context& context, const KillCommand& command) {
-  const auto target = target_of(context, command.session);
+  const auto target = target_of(context, command.session, command.accept_time_guard);
   if (!target) return tl::unexpected(target.error());
   const std::int64_t await_ms = command.total_ms.value_or(context.config().stop_total_ms);
   const Progress progress(context.out(), "waiting for the end");

@@ -44,6 +44,9 @@ class JsonWriter;
 [[nodiscard]] Outcome<int> run_sweep(Context& context, const SweepCommand& command);
 [[nodiscard]] Outcome<int> run_plugins(Context& context);
 [[nodiscard]] Outcome<int> run_plugins_check(Context& context, const PluginsCheckCommand& command);
+[[nodiscard]] Outcome<int> run_pairs_ls(Context& context, const PairsLsCommand& command);
+[[nodiscard]] Outcome<int> run_pairs_show(Context& context, const PairsShowCommand& command);
+[[nodiscard]] Outcome<int> run_pairs_rebind(Context& context, const PairsRebindCommand& command);
 [[nodiscard]] Outcome<int> run_doctor(Context& context);
 // `limits`: what the command gets back.
 [[nodiscard]] Outcome<int> run_run(Context& context, const RunCommand& command,

@@ -30,6 +30,18 @@ struct Config {
   std::vector<std::string> terminal_kinds;  // terminal.kinds: NAME=ID_VARIABLE[:NAMESPACE_VARIABLE]
   // terminal.input.NAME: the words of a command that types into a terminal of that kind.
   std::map<std::string, std::vector<std::string>> terminal_inputs;
+  // Of the stores of other programs (stores.NAME.dir and so on); empty: the usual.
+  std::string claude_dir;
+  std::string jupyter_dir;
+  std::string murmur_dir;
+  std::string pairs_dir;
+  std::string supercode_dir;
+  std::vector<std::string> claude_commands;  // base names of argv[0]
+  std::vector<std::string> jupyter_commands;
+  std::vector<std::string> murmur_commands;
+  std::vector<std::string> supercode_commands;
+  std::vector<std::string> claude_keys;  // "field=key"
+  std::vector<std::string> pairs_keys;
 
   // What applies and from where, in the order of the keys.
   struct Source {
@@ -63,7 +75,8 @@ struct ConfigEntry {
                                   const std::string& from);
 
 // The environment's share: ROLLCALL_DOORS_ALLOW_HOSTS and so on, one variable a key (but those of
-// plugins, which have ROLLCALL_PLUGIN_PATH); lists are separated by commas. Errors: kCorrupt.
+// plugins, which have ROLLCALL_PLUGIN_PATH, and of stores); lists are separated by commas. Errors:
+// kCorrupt.
 [[nodiscard]] Status apply_environment(
     Config& config, const std::function<std::optional<std::string>(const char*)>& variable);
 

@@ -74,6 +74,7 @@ Outcome<void> Context::find_home() {
     if (!user) return failure_of(user.error(), *options_.user);
     owner_ = user->uid;
     home_ = core::join_path(user->home, ".rollcall");
+    other_user_home_ = user->home;
     return {};
   }
   if (options_.home) {
@@ -197,17 +198,12 @@ Outcome<std::shared_ptr<FileStore>> Context::files() {
 
 Outcome<std::shared_ptr<FileStore>> Context::receipt_files() { return open_files(kReceiptsFolder); }
 
-Outcome<Registry*> Context::registry(std::optional<std::int64_t> door_timeout_ns) {
-  if (registry_) return registry_.get();
+Outcome<Registry::Options> Context::common_options(const OpenOptions& chosen) {
   const auto host = this->host();
   if (!host) return tl::unexpected(host.error());
-  const auto files = this->files();
-  if (!files) return tl::unexpected(files.error());
   auto probe = this->probe();
   if (!probe) return tl::unexpected(probe.error());
   Registry::Options options;
-  options.store = *files;
-  options.files = *files;
   options.probe = std::move(*probe);
   auto control = (*host)->platform_control();
   if (control) {
@@ -227,21 +223,93 @@ Outcome<Registry*> Context::registry(std::optional<std::int64_t> door_timeout_ns
   options.doors = [plugins = *host](std::string_view kind) { return plugins->door_prober(kind); };
   options.clock = clock_;
   options.allow_hosts = config_.allow_hosts;
-  options.limits.total_timeout_ns = door_timeout_ns.value_or(config_.total_timeout_ms * kNsPerMs);
+  options.limits.total_timeout_ns =
+      chosen.door_timeout_ns.value_or(config_.total_timeout_ms * kNsPerMs);
   options.limits.connect_timeout_ns =
       std::min(config_.connect_timeout_ms * kNsPerMs, options.limits.total_timeout_ns);
-  options.is_foreign_store = is_foreign();
-  auto registry = Registry::open(std::move(options));
+  options.accept_time_guard = chosen.accept_time_guard;
+  return options;
+}
+
+Outcome<StorePlan> Context::plan(const StoreChoice& choice) {
+  Surroundings around;
+  around.rollcall_home = home_;
+  if (other_user_home_) {
+    around.user_home = *other_user_home_;
+    around.variable = [](const char*) { return std::optional<std::string>(); };
+  } else {
+    auto directory = platform::home_directory();
+    if (!directory) return failure_of(directory.error());
+    around.user_home = std::move(*directory);
+    around.variable = platform::environment;
+  }
+  StorePlan plan = plan_store(choice, config_, around);
+  plan.options.expect_owner = owner_;
+  return plan;
+}
+
+Outcome<Context::OpenStore> Context::open_store(const StoreChoice& choice,
+                                                const OpenOptions& chosen) {
+  auto options = common_options(chosen);
+  if (!options) return tl::unexpected(options.error());
+  OpenStore open;
+  open.choice = choice;
+  options->is_foreign_store = is_foreign() || !choice.is_own();
+  if (choice.is_own()) {
+    const auto files = this->files();
+    if (!files) return tl::unexpected(files.error());
+    options->files = *files;
+    open.records = *files;
+    open.place = home_;
+  } else if (choice.is_plugin()) {
+    const auto host = this->host();
+    if (!host) return tl::unexpected(host.error());
+    auto store = (*host)->record_store(choice.name);
+    if (!store) return tl::unexpected(to_capability_failure(store.error(), choice.name));
+    open.records = std::move(*store);
+    open.place = choice.name;
+  } else {
+    auto plan = this->plan(choice);
+    if (!plan) return tl::unexpected(plan.error());
+    open.place = plan->options.dir;
+    options->home = home_kind_of(open.place);
+    if (!plan->guard.names.empty()) options->time_guard = std::move(plan->guard);
+    auto store = open_foreign_store(std::move(plan->options));
+    if (!store) return failure_of(store.error(), open.place);
+    open.records = std::move(*store);
+  }
+  options->store = open.records;
+  auto registry = Registry::open(std::move(*options));
   if (!registry) return failure_of(registry.error());
-  registry_ = std::move(*registry);
-  return registry_.get();
+  open.registry = std::move(*registry);
+  output_.log(2, fmt::format("store {}: {}", choice.name, open.place));
+  return open;
+}
+
+Outcome<Registry*> Context::registry(std::optional<std::int64_t> door_timeout_ns) {
+  if (open_) return open_->registry.get();
+  if (options_.stores.size() > 1) {
+    return usage_failure("this command takes the sessions of one store: give one --store");
+  }
+  const StoreChoice choice =
+      options_.stores.empty() ? StoreChoice{std::string(kOwnStore), {}} : options_.stores.front();
+  auto open = open_store(choice, {door_timeout_ns, accept_time_guard_});
+  if (!open) return tl::unexpected(open.error());
+  open_ = std::move(*open);
+  return open_->registry.get();
+}
+
+Outcome<std::shared_ptr<RecordStore>> Context::records() {
+  const auto registry = this->registry();
+  if (!registry) return tl::unexpected(registry.error());
+  return open_->records;
 }
 
 Failure Context::session_failure(const Error& error, const std::string& id) {
   if (error.code == ErrorCode::kNotFound) {
-    const auto files = this->files();
-    if (files) {
-      const auto stored = (*files)->read(id, {});
+    const auto records = this->records();
+    if (records) {
+      const auto stored = (*records)->read(id, {});
       if (!stored && stored.error().code == ErrorCode::kNotFound) {
         return to_session_failure(error, id);
       }
@@ -257,7 +325,7 @@ Outcome<NameCandidates> Context::candidates() {
   options.ask_doors = false;
   options.want_age = false;
   const auto sweep = (*registry)->sweep(options, {});
-  if (!sweep) return failure_of(sweep.error(), home_);
+  if (!sweep) return failure_of(sweep.error(), open_->place);
   NameCandidates found;
   for (const SessionView& view : sweep->sessions) {
     found.sessions.push_back({view.record.session_id, view.process.state == ProcessState::kAlive});
@@ -268,6 +336,7 @@ Outcome<NameCandidates> Context::candidates() {
   for (const PrunedEntry& entry : sweep->pruned) {
     found.pruned.push_back({entry.session_id, entry.reason});
   }
+  if (!open_->choice.is_own()) return found;
   const auto gone = files_->list_gone({});
   if (gone) {
     for (const GoneRecord& entry : *gone) {
@@ -279,11 +348,11 @@ Outcome<NameCandidates> Context::candidates() {
 
 Outcome<std::string> Context::resolve(const SessionName& name, bool acting) {
   if (name.row == 0 && check_session_id(name.text)) {
-    const auto files = this->files();
-    if (!files) return tl::unexpected(files.error());
+    const auto records = this->records();
+    if (!records) return tl::unexpected(records.error());
     // The common case, without reading the other records. Whatever else is wrong with this one,
     // the command that reads it says better.
-    const auto stored = (*files)->read(name.text, {});
+    const auto stored = (*records)->read(name.text, {});
     if (stored || stored.error().code != ErrorCode::kNotFound) return name.text;
   }
   const auto found = candidates();

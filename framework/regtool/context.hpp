@@ -11,6 +11,7 @@
 #include "regtool/options.hpp"
 #include "regtool/output.hpp"
 #include "regtool/platform.hpp"
+#include "regtool/stores.hpp"
 #include "rollcall/file_store.hpp"
 #include "rollcall/host.hpp"
 #include "rollcall/registry.hpp"
@@ -43,8 +44,26 @@ class Context {
   [[nodiscard]] Outcome<std::shared_ptr<FileStore>> files();
   // The same home's receipts.
   [[nodiscard]] Outcome<std::shared_ptr<FileStore>> receipt_files();
-  // `door_timeout_ns`: of the first call; nullopt: the configuration's.
+  // Of the one store that was chosen; more than one is a usage failure. `door_timeout_ns`: of the
+  // first call; nullopt: the configuration's.
   [[nodiscard]] Outcome<Registry*> registry(std::optional<std::int64_t> door_timeout_ns = {});
+  // A registry of its own on any store. Reads no record.
+  struct OpenOptions {
+    std::optional<std::int64_t> door_timeout_ns;
+    bool accept_time_guard = false;
+  };
+  struct OpenStore {
+    StoreChoice choice;
+    std::string place;  // a folder, or a plugin's id
+    std::shared_ptr<RecordStore> records;
+    std::unique_ptr<Registry> registry;
+  };
+  [[nodiscard]] Outcome<OpenStore> open_store(const StoreChoice& choice,
+                                              const OpenOptions& options);
+  // How a store of another program is opened, of the user's that is asked about.
+  [[nodiscard]] Outcome<StorePlan> plan(const StoreChoice& choice);
+  // For acting: signals may be sent on the time guard's word. Before the first registry().
+  void accept_time_guard() { accept_time_guard_ = true; }
 
   // The full id of the session that was named. `acting`: a row of ps is refused, since rows shift.
   [[nodiscard]] Outcome<std::string> resolve(const SessionName& name, bool acting);
@@ -65,6 +84,9 @@ class Context {
  private:
   Context(const GlobalOptions& options, Output& output);
   [[nodiscard]] Outcome<void> find_home();
+  [[nodiscard]] Outcome<Registry::Options> common_options(const OpenOptions& options);
+  // The store of registry().
+  [[nodiscard]] Outcome<std::shared_ptr<RecordStore>> records();
   [[nodiscard]] Outcome<NameCandidates> candidates();
   [[nodiscard]] Outcome<std::shared_ptr<FileStore>> open_files(std::string_view folder) const;
 
@@ -72,12 +94,14 @@ class Context {
   Output& output_;
   std::shared_ptr<const Clock> clock_;
   std::string home_;
+  std::optional<std::string> other_user_home_;  // with --user
   std::optional<std::uint64_t> owner_;
+  bool accept_time_guard_ = false;
   Config config_;
   std::string config_problem_;
   std::unique_ptr<Host> host_;
   std::shared_ptr<FileStore> files_;
-  std::unique_ptr<Registry> registry_;
+  std::optional<OpenStore> open_;  // the one of registry()
 };
 
 }  // namespace rollcall::regtool

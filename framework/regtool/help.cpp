@@ -19,6 +19,8 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
   regtool ps --format '{session}\t{pid}' your own lines
   regtool ps --json --no-prune           for scripts; removes nothing
   regtool ps --gone                      what was pruned in the last days, and why
+  regtool ps --store all                 also what other programs recorded
+  regtool ps --store jupyter,claude
 )"},
     {"show", R"(Examples:
   regtool show ses_0197f3c2a4d97b1e8c5d3f6a7b8c9d0e
@@ -157,6 +159,27 @@ Exit: the command's own; 125 run itself failed (also: the file names one that ru
     {"sweep", R"(Examples:
   regtool sweep /tmp/work --dry-run      what would go, and why
   regtool sweep /tmp/work
+)"},
+    {"pairs", R"(Examples:
+  regtool pairs ls
+  regtool pairs show bench
+  regtool pairs rebind bench --parent $PPID
+)"},
+    {"pairs ls", R"(Examples:
+  regtool pairs ls
+  regtool pairs ls --dir /srv/pairs --json
+)"},
+    {"pairs show", R"(Examples:
+  regtool pairs show bench
+  regtool pairs show bench --json
+
+Exit: 0 there is such a pair, whatever its sides are; 1 there is none.
+)"},
+    {"pairs rebind", R"(Examples:
+  regtool pairs rebind bench --parent $PPID      from a server's script: its parent is bound
+  ROLLCALL_PAIR=bench regtool pairs rebind       whoever started this command is bound
+
+Exit: 0 bound, 1 a controller is alive or there is no such pair, 4 refused, 5 could not look.
 )"},
     {"plugins", R"(Examples:
   regtool plugins                        what was loaded, shadowed or refused, and why

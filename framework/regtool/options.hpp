@@ -10,6 +10,7 @@
 #include "regtool/failure.hpp"
 #include "regtool/format.hpp"
 #include "regtool/naming.hpp"
+#include "regtool/stores.hpp"
 #include "rollcall/process_control.hpp"
 
 namespace rollcall::regtool {
@@ -18,6 +19,8 @@ struct GlobalOptions {
   std::optional<std::string> home;
   std::optional<std::string> user;
   std::vector<std::string> plugins;
+  std::vector<StoreChoice> stores;  // never empty once parsed
+  bool chose_stores = false;
   bool trust_plugins = false;
   int verbose = 0;
   bool json = false;
@@ -54,12 +57,14 @@ struct StopCommand {
   bool force = false;
   std::optional<std::int64_t> after_ms;
   std::optional<std::int64_t> total_ms;
+  bool accept_time_guard = false;
 };
 
 struct KillCommand {
   SessionName session;
   Signal signal = Signal::kKill;
   std::optional<std::int64_t> total_ms;
+  bool accept_time_guard = false;
 };
 
 struct WaitCommand {
@@ -187,20 +192,31 @@ struct PluginsCheckCommand {
   bool write_store = false;
   bool in_this_process = false;  // the hidden half, run in the child
 };
+struct PairsLsCommand {
+  std::optional<std::string> dir;
+};
+struct PairsShowCommand {
+  std::string id;
+  std::optional<std::string> dir;
+};
+struct PairsRebindCommand {
+  std::string id;
+  std::optional<std::string> dir;
+  std::optional<std::int64_t> parent;
+};
 struct DoctorCommand {};
 struct VersionCommand {};
 struct HelpCommand {
   std::string text;
 };
 
-using Command =
-    std::variant<HelpCommand, VersionCommand, PsOptions, VerifyOptions, ShowOptions, RunCommand,
-                 RegisterCommand, ForgetCommand, StopCommand, KillCommand, WaitCommand,
-                 PruneCommand, EnvCommand, TreeCommand, TerminalCommand, TypeCommand,
-                 ReceiptsListCommand, ReceiptsFindCommand, ReceiptsDiscoverCommand,
-                 ReceiptsResolveCommand, ReceiptsForgetCommand, ReceiptsRegisterCommand,
-                 SentinelWriteCommand, SentinelCheckCommand, SentinelRunCommand, SweepCommand,
-                 PluginsCommand, PluginsCheckCommand, DoctorCommand>;
+using Command = std::variant<
+    HelpCommand, VersionCommand, PsOptions, VerifyOptions, ShowOptions, RunCommand, RegisterCommand,
+    ForgetCommand, StopCommand, KillCommand, WaitCommand, PruneCommand, EnvCommand, TreeCommand,
+    TerminalCommand, TypeCommand, ReceiptsListCommand, ReceiptsFindCommand, ReceiptsDiscoverCommand,
+    ReceiptsResolveCommand, ReceiptsForgetCommand, ReceiptsRegisterCommand, SentinelWriteCommand,
+    SentinelCheckCommand, SentinelRunCommand, SweepCommand, PluginsCommand, PluginsCheckCommand,
+    PairsLsCommand, PairsShowCommand, PairsRebindCommand, DoctorCommand>;
 
 struct Invocation {
   GlobalOptions global;

@@ -29,6 +29,7 @@ const Field kFields[] = {
     {"door", "DOOR", [](const SessionRow& row) { return row.door; }},
     {"url", "URL", [](const SessionRow& row) { return row.url.value_or("-"); }},
     {"workdir", "WORKDIR", [](const SessionRow& row) { return row.workdir; }},
+    {"store", "STORE", [](const SessionRow& row) { return row.store; }},
     {"code", "CODE", [](const SessionRow& row) { return row.reason_code; }},
     {"reason", "REASON", [](const SessionRow& row) { return row.reason_text; }},
 };
@@ -85,9 +86,9 @@ std::string filter_value(const SessionRow& row, std::string_view key) {
   return field_text(key, row);
 }
 
-constexpr std::array<std::string_view, 11> kFilterKeys = {
+constexpr std::array<std::string_view, 12> kFilterKeys = {
     "name", "id",       "session", "status", "label", "version",
-    "pid",  "detached", "workdir", "kind",   "url"};
+    "pid",  "detached", "workdir", "kind",   "url",   "store"};
 
 // The pieces of a template: text to copy, or a field.
 struct Piece {

@@ -16,12 +16,14 @@
 namespace rollcall::regtool {
 
 struct SessionRow {
+  std::string store;
   std::string session_id;
   std::string name;
   std::string version;
   std::string status;  // "live", "alive", "unreachable", "gone"
   std::string reason_code;
   std::string reason_text;  // empty: none
+  bool guarded_by_time = false;
   std::int64_t pid = 0;
   std::optional<std::string> url;  // stripped
   std::string door;                // the column's text
@@ -62,6 +64,7 @@ struct TableText {
 // `columns`: names separated by commas.
 [[nodiscard]] TableText table_of(const std::vector<SessionRow>& rows, std::string_view columns);
 
+inline constexpr std::string_view kStoreColumn = "store,";  // before the others, with --store
 inline constexpr std::string_view kPsColumns = "session,name,status,detached,uptime,pid,door";
 inline constexpr std::string_view kPsWideColumns =
     "session,name,status,detached,uptime,pid,kind,door,reason";

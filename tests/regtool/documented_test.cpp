@@ -39,7 +39,11 @@ const std::vector<std::vector<std::string>>& helps() {
                                                                {"env", "--help"},
                                                                {"tree", "--help"},
                                                                {"terminal", "--help"},
-                                                               {"type", "--help"}};
+                                                               {"type", "--help"},
+
+                                                               {"pairs", "ls", "--help"},
+                                                               {"pairs", "show", "--help"},
+                                                               {"pairs", "rebind", "--help"}};
   return kHelps;
 }
 
@@ -114,7 +118,10 @@ TEST(Documented, EveryJsonSchemaStandsInTheReference) {
                              "receipt-register",
                              "sentinel",
                              "sentinel-write",
-                             "sweep"}) {
+                             "sweep",
+                             "pairs",
+                             "pair",
+                             "pair-rebind"}) {
     EXPECT_NE(reference.find("rollcall." + std::string(schema) + "/1"), std::string::npos)
         << schema;
   }
