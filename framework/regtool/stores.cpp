@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "core/paths.hpp"
-#include "regtool/platform.hpp"
 
 namespace rollcall::regtool {
 namespace {
@@ -51,7 +50,7 @@ Outcome<void> check(const StoreChoice& choice) {
                                      choice.name, choice.is_own() ? "; see --home" : ""),
                          choice.name);
   }
-  if (!platform::is_absolute_path(*choice.dir)) {
+  if (!core::is_absolute_path(*choice.dir)) {
     return usage_failure(fmt::format("--store {}=DIR takes an absolute path", choice.name),
                          *choice.dir);
   }
