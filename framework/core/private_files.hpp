@@ -8,7 +8,7 @@
 // Windows: a descriptor is a handle, which children do not inherit; a link is any reparse point.
 // In place of a mode there is an access list for the user alone. The system (SYSTEM,
 // Administrators) may own what is used; a directory or file that anybody else may write to is not
-// read. What somebody else has open for a moment is tried again for two seconds.
+// read. What somebody else has open for a moment is tried again, for two seconds at most.
 //
 // Errors name the path, the system's reason and what to do. Threads: any; objects are not changed
 // by their const functions.

@@ -306,16 +306,17 @@ struct PrivateDir::Impl {
 
   [[nodiscard]] HANDLE get() const { return dir.get(); }
 
-  // Opens a name in the directory; what is open in a way that forbids it is tried again.
+  // Opens a name in the directory. What another has for itself is tried again: for 0.8 s to change
+  // it, for 0.04 s to look at it, since there may be many to look at.
   [[nodiscard]] unsigned long open(std::string_view name, native::OpenAt what, Handle& out) const {
     const auto wide = widen(name);
-    if (!wide) return ERROR_INVALID_NAME;
-    if (wide->empty()) return ERROR_INVALID_NAME;
+    if (!wide || wide->empty()) return ERROR_INVALID_NAME;
     what.dir = get();
     what.name = *wide;
+    const DWORD longest_ms = (what.access & DELETE) != 0 ? 40 : 8;
     native::Status status = native::open_at(what, out);
-    for (int pause_ms = 1; status == native::kSharingViolation && pause_ms <= 40; ++pause_ms) {
-      ::Sleep(static_cast<DWORD>(pause_ms));
+    for (DWORD ms = 1; status == native::kSharingViolation && ms <= longest_ms; ++ms) {
+      ::Sleep(ms);
       status = native::open_at(what, out);
     }
     if (native::succeeded(status)) return ERROR_SUCCESS;
