@@ -12,7 +12,7 @@
 #include <string>
 
 #include "receipts/receipt_samples.hpp"
-#include "registry/store_fixture.hpp"
+#include "registry/posix_fixture.hpp"
 #include "support/fakes.hpp"
 
 namespace rollcall {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "liveness/machine.hpp"
-#include "registry/store_fixture.hpp"
+#include "registry/posix_fixture.hpp"
 #include "support/fakes.hpp"
 #include "support/rig.hpp"
 
