@@ -112,6 +112,10 @@ int spawn(const Words& words) {
   core::Spawn what;
   what.program = own_path();
   what.command_line = core::windows_command_line({"actor", "sleep"}).value_or("");
+  const core::Handle nothing(::CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE,
+                                           FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
+                                           OPEN_EXISTING, 0, nullptr));
+  what.streams = {nothing.get(), nothing.get(), nothing.get()};
   const auto child = core::spawn(what);
   if (!child) return fault(child.error().message);
   say(std::to_string(child->pid) + "\n");
