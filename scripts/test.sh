@@ -87,7 +87,10 @@ stage_asan() {
     UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:${UBSAN_OPTIONS:-} run_tests asan
 }
 
-stage_tsan() { TSAN_OPTIONS=second_deadlock_stack=1:${TSAN_OPTIONS:-} run_tests tsan; }
+stage_tsan() {
+  TSAN_OPTIONS=second_deadlock_stack=1:suppressions=$PWD/tests/tsan.supp:${TSAN_OPTIONS:-} \
+    run_tests tsan
+}
 
 stage_format() {
   local formatter

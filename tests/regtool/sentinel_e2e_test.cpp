@@ -101,14 +101,16 @@ TEST_F(SentinelCommand, RunBecomesTheCommandAndIsItsPidAndStart) {
 }
 
 TEST_F(SentinelCommand, RunGivesTheCommandWhatItWasGiven) {
-  const Ran ran = run({"sentinel", "run", file_, "--", "sh", "-c",
-                       "ulimit -n; ulimit -c; cat /proc/self/status | grep -E "
-                       "'^Sig(Ign|Blk)' ; ls /proc/$$/fd | wc -l; cat /proc/$$/coredump_filter"});
+  const Ran ran =
+      run({"sentinel", "run", file_, "--", "sh", "-c",
+           "ulimit -n; ulimit -c; cat /proc/self/status | grep -E "
+           "'^Sig(Ign|Blk)' ; set -- /proc/$$/fd/*; echo $#; cat /proc/$$/coredump_filter"});
   environment_["X"] = "1";
   program_ = "/bin/sh";
-  const Ran plain = run({"-c",
-                         "ulimit -n; ulimit -c; cat /proc/self/status | grep -E "
-                         "'^Sig(Ign|Blk)' ; ls /proc/$$/fd | wc -l; cat /proc/$$/coredump_filter"});
+  const Ran plain =
+      run({"-c",
+           "ulimit -n; ulimit -c; cat /proc/self/status | grep -E "
+           "'^Sig(Ign|Blk)' ; set -- /proc/$$/fd/*; echo $#; cat /proc/$$/coredump_filter"});
   EXPECT_EQ(ran.out, plain.out);
 }
 
