@@ -71,7 +71,7 @@ class MacosFakeStage final : public Stage {
     const int pid = start(1);
     mac_.at(pid).arguments = testing::argument_area(static_cast<int>(with.arguments.size()),
                                                     with.arguments, with.environment);
-    mac_.at(pid).directory = "/work/" + with.directory;
+    mac_.at(pid).directory = "/Users/me/" + with.directory;
     return pid;
   }
   [[nodiscard]] std::string name() const override { return "agent"; }

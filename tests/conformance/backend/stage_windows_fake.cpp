@@ -99,7 +99,7 @@ class WindowsFakeStage final : public Stage {
     const auto line = core::windows_command_line(with.arguments);
     if (!line) std::abort();
     started.command = widen(*line);
-    started.directory = u"C:\\work\\" + widen(with.directory) + u"\\";
+    started.directory = u"C:\\users\\" + widen(with.directory) + u"\\";
     started.environment = {};
     for (const std::string& entry : with.environment) {
       started.environment += widen(entry) + u'\0';
