@@ -74,6 +74,8 @@ int listen_and_tell(const Numbers& numbers) {
 class LinuxStage final : public Stage {
  public:
   ~LinuxStage() override {
+    if (blind_.probe != nullptr) blind_.probe->destroy(blind_.probe_self);
+    if (blind_.control != nullptr) blind_.control->destroy(blind_.control_self);
     if (later_.joinable()) later_.join();
     for (const int socket : sockets_) ::close(socket);
   }
@@ -114,7 +116,8 @@ class LinuxStage final : public Stage {
     const auto root = dir_ / "proc";
     std::filesystem::create_directory(root);
     std::filesystem::create_symlink(std::to_string(::getpid()), root / "self");
-    return std::pair{open_backend(entry(), {{"proc_root", root.string()}}), run()};
+    blind_ = open_backend(entry(), {{"proc_root", root.string()}});
+    return std::pair{blind_, run()};
   }
   std::optional<std::int64_t> replace(std::int64_t pid) override {
     Child& child = children_.at(pid);
@@ -233,6 +236,7 @@ class LinuxStage final : public Stage {
   std::map<std::int64_t, std::shared_ptr<Numbers>> codes_;
   std::map<std::int64_t, Child> children_;
   std::vector<int> sockets_;
+  Backend blind_;  // of denied()
   std::thread later_;
 };
 
