@@ -1,5 +1,7 @@
 #include "rollcall/process_details.hpp"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <unordered_set>
 #include <utility>
@@ -29,6 +31,18 @@ std::string_view user_information(std::string_view text) {
   const std::size_t at = authority.rfind('@');
   if (at == std::string_view::npos) return {};
   return authority.substr(0, at);
+}
+
+// What variables are named besides: OPENAI_KEY, MYSQL_PWD. Not PWD or MONKEY.
+bool ends_like_a_secret(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kEnds = {"_key", "_pass", "_pwd", "_cookie"};
+  return std::any_of(kEnds.begin(), kEnds.end(), [&](std::string_view end) {
+    if (name.size() < end.size()) return false;
+    const std::string_view tail = name.substr(name.size() - end.size());
+    return std::equal(tail.begin(), tail.end(), end.begin(), [](char byte, char wanted) {
+      return (byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte) == wanted;
+    });
+  });
 }
 
 std::string without_user_information(std::string argument) {
@@ -64,7 +78,8 @@ std::vector<std::string> parse_command(std::string_view bytes) {
 }
 
 bool looks_secret(const Variable& variable) {
-  return core::names_a_secret(variable.name) || !user_information(variable.value).empty();
+  return core::names_a_secret(variable.name) || ends_like_a_secret(variable.name) ||
+         !user_information(variable.value).empty();
 }
 
 std::vector<std::string> redacted_command(std::vector<std::string> arguments) {

@@ -66,6 +66,12 @@ TEST(LooksSecret, GoesByTheNameOrByAUrlWithUserInformation) {
   EXPECT_TRUE(looks_secret({"DATABASE_URL", "postgres://me:pw@localhost/db"}));
   EXPECT_FALSE(looks_secret({"DATABASE_URL", "postgres://localhost/db?to=a@b"}));
   EXPECT_FALSE(looks_secret({"PATH", "/usr/bin"}));
+  for (const char* name : {"OPENAI_KEY", "Mysql_Pwd", "SMTP_PASS", "X_COOKIE"}) {
+    EXPECT_TRUE(looks_secret({name, "x"})) << name;
+  }
+  for (const char* name : {"PWD", "OLDPWD", "MONKEY", "KEY_FILE_MODE"}) {
+    EXPECT_FALSE(looks_secret({name, "x"})) << name;
+  }
 }
 
 TEST(RedactedCommand, HidesTheValuesOfSecretOptions) {
