@@ -68,6 +68,12 @@ inline char state_of(pid_t pid) {
   return fields.empty() ? '\0' : fields[0][0];
 }
 
+// Whether it has exited, all its threads (a sanitizer's too), and is not reaped. (Fields 3 and 20.)
+inline bool is_zombie(pid_t pid) {
+  const auto fields = stat_fields(pid);
+  return fields.size() > 17 && fields[0] == "Z" && std::stoi(fields[17]) <= 1;
+}
+
 // One child process. The destructor kills and reaps it. A child also gets SIGKILL when the thread
 // that started it ends, so start children from a thread that outlives them.
 class Child {
@@ -123,13 +129,10 @@ class Child {
   // A process that does nothing until it is signalled.
   static Child sleeper() { return exec({"sleep", "600"}); }
 
-  // A process that has exited, all its threads (a sanitizer's too), and is not reaped.
+  // A process that has exited and is not reaped.
   static Child zombie() {
     Child child = run([] { return 0; });
-    wait_until([&] {
-      const auto fields = stat_fields(child.pid());
-      return fields.size() > 17 && fields[0] == "Z" && std::stoi(fields[17]) <= 1;
-    });
+    wait_until([&] { return is_zombie(child.pid()); });
     return child;
   }
 

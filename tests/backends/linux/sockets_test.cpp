@@ -642,7 +642,7 @@ TEST(PortOwnerUnix, IsForeignOnceTheProcessThatListenedHasExited) {
   }
   ::close(fd);
   child.signal(SIGKILL);
-  ASSERT_TRUE(wait_until([&] { return state_of(child.pid()) == 'Z'; }));
+  ASSERT_TRUE(wait_until([&] { return is_zombie(child.pid()); }));
   EXPECT_NE(owner_of(*probe, socket, child.pid()).owner, ROLLCALL_OWNER_PROCESS);
 }
 

@@ -96,8 +96,8 @@ class LinuxStage final : public Stage {
   }
   void end(std::int64_t pid, int code) override {
     codes_.at(pid)->tell(code);
-    const auto zombie = [&] { return testing::state_of(static_cast<pid_t>(pid)) == 'Z'; };
-    if (!testing::wait_until(zombie)) std::abort();
+    const auto ended = [&] { return testing::is_zombie(static_cast<pid_t>(pid)); };
+    if (!testing::wait_until(ended)) std::abort();
   }
   void end_soon(std::int64_t pid, int code) override {
     later_ = std::thread([told = codes_.at(pid), code] {
