@@ -115,6 +115,23 @@ class PrivateDir {
   [[nodiscard]] Result<FileStamp> create(std::string_view name, std::string_view bytes,
                                          const CreateOptions& options) const;
 
+  // Adds whole lines at the end of a regular file, which is made (0600) where it is missing. One
+  // that ends in the middle of a line is given a line ending first. What the disk has no room for
+  // is taken back to the end of a line: then `end` says how far it came, and `failure` why. Nothing
+  // is flushed. Who calls holds a lock: there is one writer at a time. Errors: kUnreadable (not a
+  // regular file, or not the owner's), kIo.
+  struct Appended {
+    std::uint64_t begin = 0;  // where `lines` begins in the file
+    std::uint64_t end = 0;    // the file's size
+    Status failure;
+  };
+  [[nodiscard]] Result<Appended> append_lines(std::string_view name, std::string_view lines) const;
+
+  // A part of a regular file: at most `most` bytes from `offset`, none at its end. The stamp is the
+  // whole file's. Errors: as read(), but for kTooLarge.
+  [[nodiscard]] Result<FileContent> read_part(std::string_view name, std::uint64_t offset,
+                                              std::size_t most) const;
+
   // Renames, also into another directory of the same file system. Errors: kNotFound, kIo.
   [[nodiscard]] Status rename_over(std::string_view from, const PrivateDir& to_dir,
                                    std::string_view to) const;

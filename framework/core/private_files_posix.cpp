@@ -242,6 +242,39 @@ Result<FileStamp> fill(Descriptor file, std::string_view bytes, const std::strin
   return stamp_of(info);
 }
 
+// Opens a file for appending, or makes it, and looks at what was opened.
+Result<Descriptor> open_to_append(int dir, const std::string& name, const std::string& path,
+                                  std::uint64_t owner, struct stat& info) {
+  constexpr int kFlags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  Descriptor file(::openat(dir, name.c_str(), kFlags));
+  if (!file.valid() && errno == ENOENT) {
+    file = Descriptor(::openat(dir, name.c_str(), kFlags | O_CREAT | O_EXCL, kFileMode));
+  }
+  if (!file.valid() || ::fstat(file.get(), &info) != 0) return io_error("open", path, errno);
+  if (!S_ISREG(info.st_mode) || info.st_uid != owner || info.st_nlink > 1) {
+    return fail(ErrorCode::kUnreadable,
+                fmt::format("{} is not a file of its own of the directory's owner; remove it",
+                            text::for_terminal(path)));
+  }
+  // The umask may have taken from 0600, and somebody may have given more.
+  if ((info.st_mode & 0777) != kFileMode && ::fchmod(file.get(), kFileMode) != 0) {
+    return io_error("set the mode of", path, errno);
+  }
+  return file;
+}
+
+// Whether the file is empty or ends in a line ending. Errors: an errno.
+Result<bool> ends_a_line(int file, off_t size, const std::string& path) {
+  if (size == 0) return true;
+  char last = 0;
+  ssize_t got = 0;
+  do {
+    got = ::pread(file, &last, 1, size - 1);
+  } while (got < 0 && errno == EINTR);
+  if (got != 1) return io_error("read", path, got < 0 ? errno : EIO);
+  return last == '\n';
+}
+
 // renameat2(2) and its like. Returns 0 or an errno; ENOSYS where there is none.
 enum class RenameRule : std::uint8_t { kNew, kSwap };
 int rename_special(int from_dir, const std::string& from, int to_dir, const std::string& to,
@@ -435,6 +468,76 @@ Result<FileContent> PrivateDir::read(std::string_view name, std::size_t max_byte
   if (!bytes) return tl::unexpected(bytes.error());
   if (bytes->size() > max_bytes) return too_large();
   return FileContent{stamp, std::move(*bytes)};
+}
+
+Result<FileContent> PrivateDir::read_part(std::string_view name, std::uint64_t offset,
+                                          std::size_t most) const {
+  const std::string path = path_of(name);
+  const Descriptor file(::openat(impl_->get(), std::string(name).c_str(),
+                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat info {};
+  if (!file.valid() || ::fstat(file.get(), &info) != 0) {
+    const int code = errno;
+    auto error = io_error("open", path, code);
+    if (code != ENOENT && !is_our_own_shortage(code)) error.value().code = ErrorCode::kUnreadable;
+    return error;
+  }
+  FileContent content{stamp_of(info), {}};
+  if (content.stamp.kind != FileKind::kRegular) {
+    return fail(ErrorCode::kUnreadable,
+                fmt::format("{} is {}, not a regular file", text::for_terminal(path),
+                            describe(content.stamp.kind)));
+  }
+  if (offset >= content.stamp.size) return content;
+  content.bytes.resize(static_cast<std::size_t>(
+      std::min<std::uint64_t>(content.stamp.size - offset, static_cast<std::uint64_t>(most))));
+  std::size_t used = 0;
+  while (used < content.bytes.size()) {
+    const ssize_t got = ::pread(file.get(), content.bytes.data() + used,
+                                content.bytes.size() - used, static_cast<off_t>(offset + used));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      auto error = io_error("read", path, errno);
+      error.value().code = ErrorCode::kUnreadable;
+      return error;
+    }
+    if (got == 0) break;
+    used += static_cast<std::size_t>(got);
+  }
+  content.bytes.resize(used);
+  return content;
+}
+
+Result<PrivateDir::Appended> PrivateDir::append_lines(std::string_view name,
+                                                      std::string_view lines) const {
+  const std::string path = path_of(name);
+  struct stat info {};
+  const auto file = open_to_append(impl_->get(), std::string(name), path, impl_->owner, info);
+  if (!file) return tl::unexpected(file.error());
+  const auto whole = ends_a_line(file->get(), info.st_size, path);
+  if (!whole) return tl::unexpected(whole.error());
+  if (!*whole) {
+    if (auto mended = write_all(file->get(), "\n", path); !mended) {
+      return tl::unexpected(mended.error());
+    }
+  }
+  Appended done;
+  done.begin = static_cast<std::uint64_t>(info.st_size) + (*whole ? 0 : 1);
+  done.end = done.begin + lines.size();
+  done.failure = write_all(file->get(), lines, path);
+  if (done.failure) return done;
+  // As far as it came, without the line that was cut.
+  struct stat now {};
+  std::size_t kept = 0;
+  if (::fstat(file->get(), &now) == 0 && now.st_size > static_cast<off_t>(done.begin)) {
+    const auto came = static_cast<std::size_t>(now.st_size) - static_cast<std::size_t>(done.begin);
+    const auto last = lines.substr(0, came).rfind('\n');
+    kept = last == std::string_view::npos ? 0 : last + 1;
+  }
+  done.end = done.begin + kept;
+  // Where even this fails, the next writer ends the line, and readers leave it out.
+  static_cast<void>(::ftruncate(file->get(), static_cast<off_t>(done.end)));
+  return done;
 }
 
 Result<FileStamp> PrivateDir::create(std::string_view name, std::string_view bytes,

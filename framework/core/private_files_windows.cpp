@@ -509,6 +509,94 @@ Result<FileContent> PrivateDir::read(std::string_view name, std::size_t max_byte
   return FileContent{*stamp, std::move(*bytes)};
 }
 
+Result<FileContent> PrivateDir::read_part(std::string_view name, std::uint64_t offset,
+                                          std::size_t most) const {
+  const std::string path = path_of(name);
+  Handle file;
+  const unsigned long code =
+      impl_->open(name,
+                  {.access = FILE_READ_DATA | FILE_READ_ATTRIBUTES | READ_CONTROL,
+                   .options = native::kNonDirectoryFile | native::kOpenNoRecall},
+                  file);
+  if (code != ERROR_SUCCESS) {
+    auto error = io_error("open", path, code);
+    const bool absent = error.value().code == ErrorCode::kNotFound;
+    if (!absent && !is_our_own_shortage(code)) error.value().code = ErrorCode::kUnreadable;
+    return error;
+  }
+  const auto stamp = stamp_of(file.get(), path);
+  if (!stamp) return tl::unexpected(stamp.error());
+  FileContent content{*stamp, {}};
+  if (content.stamp.kind != FileKind::kRegular) {
+    return fail(ErrorCode::kUnreadable,
+                fmt::format("{} is {}, not a regular file", text::for_terminal(path),
+                            describe(content.stamp.kind)));
+  }
+  if (offset >= content.stamp.size) return content;
+  LARGE_INTEGER at{};
+  at.QuadPart = static_cast<LONGLONG>(offset);
+  if (::SetFilePointerEx(file.get(), at, nullptr, FILE_BEGIN) == 0) {
+    return io_error("read", path, ::GetLastError());
+  }
+  const auto size = static_cast<std::size_t>(
+      std::min<std::uint64_t>(content.stamp.size - offset, static_cast<std::uint64_t>(most)));
+  auto bytes = read_all(file.get(), size, size, path);
+  if (!bytes) return tl::unexpected(bytes.error());
+  bytes->resize(std::min(bytes->size(), size));
+  content.bytes = std::move(*bytes);
+  return content;
+}
+
+Result<PrivateDir::Appended> PrivateDir::append_lines(std::string_view name,
+                                                      std::string_view lines) const {
+  const std::string path = path_of(name);
+  const auto ours = OwnerOnly::make();
+  if (!ours) return tl::unexpected(ours.error());
+  Handle file;
+  const unsigned long code =
+      impl_->open(name,
+                  {.access = FILE_READ_DATA | FILE_WRITE_DATA | FILE_READ_ATTRIBUTES,
+                   .how = native::How::kOpenOrCreate,
+                   .options = native::kNonDirectoryFile,
+                   .security = ours->descriptor()},
+                  file);
+  if (code != ERROR_SUCCESS) return io_error("open", path, code);
+  const auto stamp = stamp_of(file.get(), path);
+  if (!stamp) return tl::unexpected(stamp.error());
+  if (stamp->kind != FileKind::kRegular) {
+    return fail(ErrorCode::kUnreadable,
+                fmt::format("{} is {}, not a regular file", text::for_terminal(path),
+                            describe(stamp->kind)));
+  }
+  const auto seek = [&](std::uint64_t to) {
+    LARGE_INTEGER at{};
+    at.QuadPart = static_cast<LONGLONG>(to);
+    return ::SetFilePointerEx(file.get(), at, nullptr, FILE_BEGIN) != 0;
+  };
+  bool whole = true;
+  if (stamp->size > 0) {
+    if (!seek(stamp->size - 1)) return io_error("read", path, ::GetLastError());
+    const auto last = read_all(file.get(), 1, 1, path);
+    if (!last) return tl::unexpected(last.error());
+    whole = *last == "\n";
+  }
+  if (!seek(stamp->size)) return io_error("write", path, ::GetLastError());
+  if (!whole) {
+    if (auto mended = write_all(file.get(), "\n", path); !mended) {
+      return tl::unexpected(mended.error());
+    }
+  }
+  Appended done;
+  done.begin = stamp->size + (whole ? 0 : 1);
+  done.end = done.begin + lines.size();
+  done.failure = write_all(file.get(), lines, path);
+  if (done.failure) return done;
+  // Nothing of a batch that did not fit: how much of it was written is not said here.
+  done.end = done.begin;
+  if (seek(done.end)) static_cast<void>(::SetEndOfFile(file.get()));
+  return done;
+}
+
 Result<FileStamp> PrivateDir::create(std::string_view name, std::string_view bytes,
                                      const CreateOptions& options) const {
   const std::string path = path_of(name);

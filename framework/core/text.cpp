@@ -44,6 +44,19 @@ void append_point_escape(std::string& out, char32_t point) {
   out += '}';
 }
 
+// RFC 8259, section 7: a pair of surrogates above U+FFFF.
+void append_json_escape(std::string& out, char32_t point) {
+  auto value = static_cast<std::uint32_t>(point);
+  if (value > 0xFFFF) {
+    value -= 0x10000;
+    out += "\\u";
+    append_hex(out, 0xD800U + (value >> 10U), 4);
+    value = 0xDC00U + (value & 0x3FFU);
+  }
+  out += "\\u";
+  append_hex(out, value, 4);
+}
+
 std::size_t point_width(char32_t point) {
   if (point < 0x300) return 1;
   if (is_in(kZeroWidth, point)) return 0;
@@ -125,6 +138,27 @@ std::string to_utf8(std::string_view bytes) {
       append_byte_escape(out, bytes.front());
     }
     bytes.remove_prefix(next.size);
+  }
+  return out;
+}
+
+std::string json_for_terminal(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  while (!json.empty()) {
+    if (static_cast<unsigned char>(json.front()) < 0x7F) {
+      out += json.front();
+      json.remove_prefix(1);
+      continue;
+    }
+    const auto next = decode_utf8(json);
+    const std::string_view bytes = json.substr(0, next.size);
+    if (next.valid && for_terminal(bytes) != bytes) {
+      append_json_escape(out, next.point);
+    } else {
+      out += bytes;
+    }
+    json.remove_prefix(next.size);
   }
   return out;
 }

@@ -42,6 +42,11 @@ enum class Charset : std::uint8_t {
 // unchanged, control codes included (a JSON writer escapes those itself).
 [[nodiscard]] std::string to_utf8(std::string_view bytes);
 
+// A JSON document whose strings hold nothing raw that a terminal would obey or a reader be deceived
+// by: DEL and what for_terminal() escapes become \uNNNN, so that its value stays what it was.
+// `json` is a writer's: C0 controls are escaped already.
+[[nodiscard]] std::string json_for_terminal(std::string_view json);
+
 // Columns that `shown`, a result of for_terminal(), takes: 0 for combining marks, 2 for wide East
 // Asian characters and emoji, else 1.
 [[nodiscard]] std::size_t display_width(std::string_view shown);

@@ -11,6 +11,7 @@
 
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "registry/home.hpp"
 #include "registry/staging_name.hpp"
 
 namespace rollcall {
@@ -31,38 +32,6 @@ std::string without_ctime(std::string_view version) {
     rest.erase(kCtimePart * sizeof(std::uint64_t), sizeof(std::uint64_t));
   }
   return rest;
-}
-
-// What may stand in a home before its first record does; also an editor's copy of it.
-bool is_of_an_unused_home(std::string_view name) {
-  return name == kLockFile || name.starts_with("config.json") || name.starts_with(".config.json") ||
-         name == "lost+found";
-}
-
-// Whether a directory that was there already may be used as a home, and so be made private: it
-// holds a home's folders, or nothing that is not a home's. Its permissions are others' business
-// otherwise. Errors: kDenied, kIo.
-Status check_is_home(const core::PrivateDir& home) {
-  const auto is_folder = [&](std::string_view name) {
-    const auto stamp = home.stat(name);
-    return stamp && stamp->kind == core::FileKind::kDirectory;
-  };
-  constexpr std::string_view kFolders[] = {kRecordsFolder, kReceiptsFolder, kGoneDir,
-                                           kQuarantineDir};
-  if (std::any_of(std::begin(kFolders), std::end(kFolders), is_folder)) return {};
-  std::string foreign;
-  const auto looked = home.each([&](const core::DirEntry& entry) {
-    if (!is_of_an_unused_home(entry.name)) foreign = entry.name;
-    return foreign.empty();
-  });
-  if (!looked || foreign.empty()) return looked;
-  // Another process may have made the home in between.
-  if (std::any_of(std::begin(kFolders), std::end(kFolders), is_folder)) return {};
-  return fail(
-      ErrorCode::kDenied,
-      fmt::format("refusing to use {} as a home: it is no home of Rollcall and not empty (it "
-                  "holds {}); nothing was changed; name a new or an empty directory",
-                  text::for_terminal(home.path()), text::for_terminal(foreign)));
 }
 
 }  // namespace
@@ -134,7 +103,7 @@ Result<Change> FileStore::Impl::begin(const Call& call, Missing missing) const {
   }
   auto home = core::PrivateDir::make(options.home, owner);
   if (!home) return tl::unexpected(home.error());
-  if (auto ours = check_is_home(*home); !ours) return tl::unexpected(ours.error());
+  if (auto ours = registry::check_is_home(*home); !ours) return tl::unexpected(ours.error());
   auto running = home->make_child(options.folder);
   if (!running) return tl::unexpected(running.error());
   const std::int64_t most = options.clock->monotonic_ns() + options.lock_timeout_ms * kNsPerMs;

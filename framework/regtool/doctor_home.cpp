@@ -12,7 +12,7 @@ DoctorLine refused_line(const std::string& topic, const std::string& path, const
 std::string foreign_entry(const std::string& home, std::uint64_t owner) {
   const auto dir = core::PrivateDir::open(home, owner);
   if (!dir || !*dir) return {};
-  for (const char* folder : {"running", "gone", "quarantine"}) {
+  for (const char* folder : {"running", "gone", "quarantine", "journal"}) {
     if ((*dir)->stat(folder)) return {};
   }
   std::string foreign;

@@ -1,54 +1,13 @@
 #include "regtool/json.hpp"
 
-#include <fmt/format.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
 #include <cassert>
-#include <cstdint>
 
 #include "core/text.hpp"
 
 namespace rollcall::regtool {
-namespace {
-
-bool is_plain(char byte) { return static_cast<unsigned char>(byte) < 0x7F; }
-
-// RFC 8259, section 7: a pair of surrogates above U+FFFF.
-void append_escape(std::string& out, char32_t point) {
-  auto value = static_cast<std::uint32_t>(point);
-  if (value > 0xFFFF) {
-    value -= 0x10000;
-    out += fmt::format("\\u{:04x}", 0xD800U + (value >> 10U));
-    value = 0xDC00U + (value & 0x3FFU);
-  }
-  out += fmt::format("\\u{:04x}", value);
-}
-
-// Escapes what a terminal would obey or a reader be deceived by. In a document such characters
-// stand within strings only, so that its value stays what it was.
-std::string without_controls(std::string_view json) {
-  std::string out;
-  out.reserve(json.size());
-  while (!json.empty()) {
-    if (is_plain(json.front())) {
-      out += json.front();
-      json.remove_prefix(1);
-      continue;
-    }
-    const auto next = text::decode_utf8(json);
-    const std::string_view bytes = json.substr(0, next.size);
-    if (next.valid && text::for_terminal(bytes) != bytes) {
-      append_escape(out, next.point);
-    } else {
-      out += bytes;
-    }
-    json.remove_prefix(next.size);
-  }
-  return out;
-}
-
-}  // namespace
 
 struct JsonWriter::Impl {
   // Validation is on, although text() repairs first: a second lock on the same door.
@@ -105,7 +64,8 @@ JsonWriter& JsonWriter::null() {
 
 std::string JsonWriter::take() {
   assert(impl_->writer.IsComplete());
-  std::string out = without_controls({impl_->buffer.GetString(), impl_->buffer.GetSize()});
+  std::string out =
+      rollcall::text::json_for_terminal({impl_->buffer.GetString(), impl_->buffer.GetSize()});
   out += '\n';
   impl_ = std::make_unique<Impl>();
   return out;
