@@ -53,10 +53,13 @@ Holders::Kin Holders::descends(std::int64_t pid, std::int64_t ancestor) {
 Holders::Kin Holders::is_ancestor(std::int64_t pid, std::int64_t other) {
   if (!is_ours()) return Kin::kUnknown;
   read_tree();
-  std::size_t steps = 0;  // a snapshot of moving processes may hold a cycle
-  for (auto it = parents_.find(other); it != parents_.end() && steps <= parents_.size(); ++steps) {
-    if (it->second == pid) return Kin::kYes;
-    it = parents_.find(it->second);
+  std::int64_t at = other;
+  // A snapshot of moving processes may hold a cycle, hence the bound.
+  for (std::size_t steps = 0; at > 1 && steps <= parents_.size(); ++steps) {
+    const auto it = parents_.find(at);
+    if (it == parents_.end()) return Kin::kUnknown;  // hidden (hidepid), or it came or went since
+    at = it->second;
+    if (at == pid) return Kin::kYes;
   }
   return tree_whole_ ? Kin::kNo : Kin::kUnknown;
 }
@@ -68,9 +71,11 @@ Holders::Other Holders::other_holder(std::int64_t pid, std::uint64_t inode) {
   const auto it = everyone_.find(inode);
   if (it == everyone_.end()) return found;
   for (const std::int64_t holder : it->second) {
-    if (descends(holder, pid) != Kin::kNo) continue;
-    if (is_ancestor(holder, pid) == Kin::kNo) return Other::kStranger;
-    found = Other::kAncestor;
+    const Kin below = descends(holder, pid);
+    if (below == Kin::kYes) continue;
+    const Kin above = is_ancestor(holder, pid);
+    if (below == Kin::kNo && above == Kin::kNo) return Other::kStranger;
+    found = above == Kin::kYes ? Other::kAncestor : Other::kFailed;
   }
   return found;
 }

@@ -92,7 +92,13 @@ void answer_other(const rollcall_socket_ask& ask, std::int64_t listener, Holders
     return conclude(answer, ROLLCALL_OWNER_UNKNOWN,
                     who + " listened on the door; its ancestors could not be read");
   }
-  if (holders.is_ancestor(listener, ask.pid) != Holders::Kin::kNo) {
+  const auto above = holders.is_ancestor(listener, ask.pid);
+  if (above == Holders::Kin::kUnknown) {
+    return conclude(answer, ROLLCALL_OWNER_UNKNOWN,
+                    who + " listened on the door; the ancestors of pid " + std::to_string(ask.pid) +
+                        " could not be read");
+  }
+  if (above == Holders::Kin::kYes) {
     return conclude(answer, ROLLCALL_OWNER_UNKNOWN,
                     who + ", an ancestor, called listen; whether it handed the door on is unknown");
   }

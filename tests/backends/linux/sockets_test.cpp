@@ -367,6 +367,25 @@ TEST_P(PortOwner, IsUnknownWhereAnAncestorOfAnUnreadableProcessHoldsTheListener)
   EXPECT_EQ(code, 0);
 }
 
+// hidepid: whose child a hidden process is cannot be told, so that nobody is a stranger to it.
+TEST(PortOwnerHidden, IsUnknownWhereTheAncestryOfAHiddenProcessCannotBeRead) {
+  if (::geteuid() != 0) GTEST_SKIP() << "hidepid wants root";
+  const int code = in_pid_namespace([]() -> int {
+    if (::mount("none", "/proc", nullptr, MS_REMOUNT, "hidepid=2") != 0) return 90;
+    return as_ordinary_user([]() -> int {
+      ProbeAt probe("/proc");
+      Socket listener = listen_on("127.0.0.1");
+      Child recorded = hidden_sleeper();
+      Socket socket = connect_to("127.0.0.1", port_of(listener));
+      const auto answer = owner_of(*probe, socket, recorded.pid(), ::getuid());
+      if (answer.owner == ROLLCALL_OWNER_FOREIGN) return 1;
+      return answer.owner == ROLLCALL_OWNER_UNKNOWN ? 0 : 2;
+    });
+  });
+  if (code == -1) GTEST_SKIP() << "no pid namespace can be made here";
+  EXPECT_EQ(code, 0);
+}
+
 TEST_P(PortOwner, AccusesNobodyWhereAnotherUsersServerHoldsItsDoor) {
   if (::geteuid() != 0) GTEST_SKIP() << "changing the user wants root";
   Socket listener = listen_on("127.0.0.1");
