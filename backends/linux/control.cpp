@@ -53,11 +53,14 @@ void send(const System& system, int pidfd, std::int64_t pid, int signal,
     return settle(out, ROLLCALL_SIGNAL_SENT, {});
   }
   const int error = errno;
-  if (error == ESRCH) {
+  // ESRCH alone may be a filter's answer (seccomp).
+  const bool exited = error == ESRCH && poll_pidfd(system, pidfd, 0) == PidfdState::kExited;
+  if (exited) {
     return settle(out, ROLLCALL_SIGNAL_ALREADY_GONE, name(pid) + " ended before the signal", error);
   }
-  settle(out, ROLLCALL_SIGNAL_REFUSED, "may not signal " + name(pid) + ": " + error_text(error),
-         error);
+  const char* remark = error == ESRCH ? ", though it has not exited" : "";
+  settle(out, ROLLCALL_SIGNAL_REFUSED,
+         "may not signal " + name(pid) + ": " + error_text(error) + remark, error);
 }
 
 // The same process still, as far as two readings tell.

@@ -44,16 +44,22 @@ void Reader::observe(const rollcall_ask& ask, Once& once, rollcall_observation& 
   by_stat(ask, once, out);
 }
 
-// False: no pidfd was to be had, or the number looks like a thread's; stat must tell.
+// False: no pidfd was to be had, or the number looks like a thread's; stat must tell. A filter of
+// system calls may answer with any errno, ESRCH too: two calls must agree that nobody is there.
 bool Reader::by_pidfd(const rollcall_ask& ask, Once& once, rollcall_observation& out) {
   const Fd pidfd(system_, pidfs_.open(ask.pid));
   if (pidfd.open()) {
     observe_pinned(pidfd.get(), ask, once, out);
     return true;
   }
-  if (errno != ESRCH) return false;
+  if (errno != ESRCH || !knows_nobody(ask.pid)) return false;
   out.presence = ROLLCALL_PRESENCE_ABSENT;
   return true;
+}
+
+// Whether kill(2) finds no such process. Both EPERM and success mean that the number is held.
+bool Reader::knows_nobody(std::int64_t pid) const {
+  return system_.kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
 }
 
 void Reader::observe_pinned(int pidfd, const rollcall_ask& ask, Once& once,
@@ -135,18 +141,15 @@ void Reader::apply(const Stat& stat, const rollcall_ask& ask, Once& once,
   if ((ask.wants & ROLLCALL_WANT_AGE) != 0) set_age(stat.start_ticks, once, out);
 }
 
-// No stat: only ESRCH proves absence. EPERM and success both mean that the number is held.
+// No stat: only ESRCH proves absence, and nothing does while a pidfd can be had.
 void Reader::without_stat(const rollcall_ask& ask, const Failure& failure,
                           rollcall_observation& out) {
-  if (system_.kill(static_cast<pid_t>(ask.pid), 0) != 0 && errno == ESRCH) {
-    out.presence = ROLLCALL_PRESENCE_ABSENT;
-    return;
-  }
+  const bool nobody = knows_nobody(ask.pid);
   const Fd pidfd(system_, open_pidfd(system_, ask.pid));
   const int error = pidfd.open() ? 0 : errno;
   if (pidfd.open() && poll_pidfd(system_, pidfd.get(), 0) == PidfdState::kExited) {
     out.presence = ROLLCALL_PRESENCE_EXITED;
-  } else if (error == ESRCH) {
+  } else if (!pidfd.open() && (nobody || (error == ESRCH && knows_nobody(ask.pid)))) {
     out.presence = ROLLCALL_PRESENCE_ABSENT;
   } else if (says_thread(error) && is_proven_thread(system_, ask.pid)) {
     out.presence = ROLLCALL_PRESENCE_ABSENT;

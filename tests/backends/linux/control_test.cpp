@@ -283,6 +283,19 @@ TEST(Signal, IsAlreadyGoneWhenTheProcessEndsAfterTheVerdict) {
   EXPECT_EQ(sent.os_code, ESRCH);
 }
 
+// A filter of system calls (seccomp) may be told to answer ESRCH.
+TEST(Signal, IsRefusedWhereTheSystemKnowsNoProcessThatHasNotExited) {
+  FakeSystem system;
+  system.refuse["pidfd_send_signal"] = ESRCH;
+  Control control(plugin::Settings(), system.table());
+  Child child = Child::sleeper();
+  auto judge = judge_of(child);
+  const auto sent = signal(control, child.pid(), judge);
+  EXPECT_EQ(sent.outcome, ROLLCALL_SIGNAL_REFUSED);
+  EXPECT_EQ(sent.os_code, ESRCH);
+  EXPECT_NE(sent.reason.find("has not exited"), std::string::npos) << sent.reason;
+}
+
 TEST(Signal, IsNotSentOnceTheCallWasCancelled) {
   Control control = real_control();
   Child child = Child::sleeper();

@@ -280,6 +280,24 @@ TEST(Observe, IsAbsentByEsrchWhateverTheOpenSaid) {
   EXPECT_EQ(observe(*probe, kNoPid).presence, ROLLCALL_PRESENCE_ABSENT);
 }
 
+// A filter of system calls (seccomp) may be told to answer ESRCH.
+TEST(Observe, TakesNoSingleCallsEsrchForAbsence) {
+  for (const std::string call : {"pidfd_open", "kill"}) {
+    FakeSystem system;
+    ProbeAt probe("/proc", system.table());
+    Child held = Child::sleeper();
+    observe(*probe, held.pid());
+    system.refuse[call] = ESRCH;
+    for (const auto wants : {kToken, kToken | kExact, kToken | kExact | kSuffices}) {
+      EXPECT_EQ(observe(*probe, held.pid(), wants).presence, ROLLCALL_PRESENCE_PRESENT) << call;
+    }
+    system.refuse["openat"] = EACCES;
+    const auto without_stat = observe(*probe, held.pid());
+    EXPECT_EQ(without_stat.presence, ROLLCALL_PRESENCE_UNREADABLE) << call;
+    EXPECT_EQ(without_stat.os_code, EACCES) << call;
+  }
+}
+
 TEST(Observe, DoesNotGuessAThreadFromEinvalOrEnoent) {
   for (const int error : {EINVAL, ENOENT}) {
     FakeSystem system;
