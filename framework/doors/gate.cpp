@@ -75,6 +75,44 @@ DoorGate::Ruling rule(const DoorGate::Item& item, const SocketAnswer& answer) {
                 answer.reason.empty() ? "who holds the port could not be read" : answer.reason);
 }
 
+// A socket, the item that it was connected for, and what came of it.
+struct Entrant {
+  std::size_t item = 0;
+  std::size_t place = 0;  // in the caller's spans
+  DoorGate::Ruling ruling;
+};
+
+std::string why_not_same(std::int64_t pid, const Observation& now) {
+  if (now.presence == Presence::kAbsent || now.presence == Presence::kExited) {
+    return fmt::format("pid {} ended while its door was looked at", pid);
+  }
+  return fmt::format("pid {} is not known to be the recorded process any more", pid);
+}
+
+// What was read of a pid's descriptors was the judged process's only if that still holds the pid.
+void recheck(ProcessProbe& probe, std::span<const DoorGate::Item> items,
+             std::vector<Entrant>& entrants, const Call& call) {
+  std::vector<Ask> asks;
+  std::vector<Entrant*> asked;
+  for (Entrant& entrant : entrants) {
+    const DoorGate::Item& item = items[entrant.item];
+    if (!entrant.ruling.admitted || !item.is_same) continue;
+    asks.push_back({item.pid, item.wants});
+    asked.push_back(&entrant);
+  }
+  if (asks.empty()) return;
+  std::vector<Observation> read(asks.size());
+  const Status status = probe.observe(asks, read, call);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const DoorGate::Item& item = items[asked[i]->item];
+    if (status && item.is_same(read[i])) continue;
+    asked[i]->ruling =
+        refuse(Reason::kOwnerUnknown, Ownership::kUnknown,
+               status ? why_not_same(item.pid, read[i])
+                      : "the process could not be read again: " + status.error().message);
+  }
+}
+
 DoorReading failed(Reason reason, std::string detail, std::string plugin = {}) {
   DoorReading reading;
   reading.reason = reason;
@@ -168,8 +206,9 @@ class Grouper {
                           check_token(*record.door_token).has_value();
     group->questions.push_back(index);
     group->asks.push_back(std::move(*ask));
-    group->items.push_back(
-        {question.pid, question.owner_uid, may_have ? &*record.door_token : nullptr, !loopback});
+    group->items.push_back({question.pid, question.owner_uid,
+                            may_have ? &*record.door_token : nullptr, !loopback,
+                            wants_for(record.process), question.is_same});
   }
   [[nodiscard]] std::vector<Group> take() { return std::move(groups_); }
 
@@ -227,27 +266,29 @@ void DoorGate::State::admit(std::span<const ConnectedSocket> sockets,
                             std::span<Admission> admissions) {
   const std::lock_guard lock(mutex);
   std::vector<SocketAsk> asks;
-  std::vector<std::size_t> places;
+  std::vector<Entrant> entrants;
   for (std::size_t i = 0; i < sockets.size() && i < admissions.size(); ++i) {
     admissions[i] = Admission{};
     if (sockets[i].item >= items.size()) continue;
     const Item& item = items[sockets[i].item];
     asks.push_back({sockets[i].socket, item.pid, item.owner_uid});
-    places.push_back(i);
+    entrants.push_back({sockets[i].item, i, {}});
   }
   if (asks.empty()) return;
   std::vector<SocketAnswer> answers(asks.size());
   const Status status = probe.port_owner(asks, answers, call);
   for (std::size_t i = 0; i < asks.size(); ++i) {
-    const std::size_t index = sockets[places[i]].item;
-    Ruling ruling = status
-                        ? rule(items[index], answers[i])
-                        : refuse(Reason::kOwnerUnknown, Ownership::kUnknown,
-                                 "who holds the port could not be read: " + status.error().message);
-    Admission& admission = admissions[places[i]];
-    admission.admitted = ruling.admitted;
-    if (ruling.token_given) admission.token = *items[index].token;
-    rulings[index] = std::move(ruling);
+    entrants[i].ruling =
+        status ? rule(items[entrants[i].item], answers[i])
+               : refuse(Reason::kOwnerUnknown, Ownership::kUnknown,
+                        "who holds the port could not be read: " + status.error().message);
+  }
+  recheck(probe, items, entrants, call);
+  for (Entrant& entrant : entrants) {
+    Admission& admission = admissions[entrant.place];
+    admission.admitted = entrant.ruling.admitted;
+    if (entrant.ruling.token_given) admission.token = *items[entrant.item].token;
+    rulings[entrant.item] = std::move(entrant.ruling);
   }
 }
 

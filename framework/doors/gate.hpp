@@ -26,6 +26,9 @@ struct DoorQuestion {
   std::int64_t pid = 0;                            // the process that must hold the door: layer 2's
   std::optional<std::uint64_t> owner_uid;          // who owns the record; nullopt: not known
   std::optional<std::int64_t> start_unix_ns = {};  // when the process began; nullopt: not read
+  // Whether a new reading is of the process that layer 2 judged, asked once it is known who holds
+  // the door: pid and port may have changed hands since. Empty: it is not read again.
+  std::function<bool(const Observation& now)> is_same = {};
 };
 
 // What asking needs. Everything outlives the call.
@@ -62,6 +65,8 @@ class DoorGate {
     std::optional<std::uint64_t> owner_uid;
     const std::string* token = nullptr;  // null: none, or the prober may have none
     bool allowed_host = false;           // the operator listed this host: loopback is not demanded
+    std::uint32_t wants = 0;             // what `is_same` needs read
+    std::function<bool(const Observation& now)> is_same = {};  // as in DoorQuestion
   };
   struct Ruling {
     bool admitted = false;

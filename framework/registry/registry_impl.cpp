@@ -97,6 +97,15 @@ Classification Registry::Impl::guarded_verdict(const Record& record, const Obser
   return classify_guarded(record.process, read, here, guard, reading);
 }
 
+bool Registry::Impl::is_same(const SessionView& view, const Observation& now,
+                             const Here& here) const {
+  const ProcessIdentity& recorded = view.record.process;
+  if (!is_guarded(recorded)) return classify(recorded, now, here).state == ProcessState::kAlive;
+  // It was told by its time; that reading's own token tells it from a successor.
+  return now.presence == Presence::kPresent && !now.start_token.empty() &&
+         now.start_token.view() == view.read.start_token.view();
+}
+
 void Registry::Impl::lower_by_second_opinion(std::span<SessionView* const> views, const Here& here,
                                              const Call& call) const {
   std::vector<SessionView*> alive;
@@ -130,8 +139,11 @@ void Registry::Impl::finish(std::span<SessionView* const> views, bool ask, const
                         !view->read.suspended.value_or(false);
     if (!wanted) continue;
     asked.push_back(view);
+    const auto same = [this, view, &here](const Observation& now) {
+      return is_same(*view, now, here);
+    };
     questions.push_back({&view->record, view->record.process.pid, view->stored.owner_uid,
-                         view->read.start_unix_ns});
+                         view->read.start_unix_ns, same});
   }
   if (!questions.empty()) {
     DoorContext context;

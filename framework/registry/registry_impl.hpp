@@ -44,6 +44,9 @@ class Registry::Impl {
                                          const Call& call) const;
 
  private:
+  // Whether a new reading is of the process that `view` was judged by.
+  [[nodiscard]] bool is_same(const SessionView& view, const Observation& now,
+                             const Here& here) const;
   void lower_by_second_opinion(std::span<SessionView* const> views, const Here& here,
                                const Call& call) const;
 

@@ -30,6 +30,25 @@ class LinkStore : public MemoryStore {
   }
 };
 
+// A door that names the session to whoever is let in, and keeps what it was given.
+class NamingDoor : public DoorProber {
+ public:
+  [[nodiscard]] std::string id() const override { return "test.naming"; }
+  [[nodiscard]] bool may_have_token() const override { return true; }
+  [[nodiscard]] Status probe(std::span<const DoorAsk> asks, const DoorLimits&, const Admit& admit,
+                             const Answer& answer, const Call&) override {
+    const ConnectedSocket socket{0, -1};
+    admit({&socket, 1}, {&admission, 1});
+    DoorReading reading;
+    reading.answered = reading.named = true;
+    reading.session = asks.front().session_id;
+    answer(0, std::move(reading));
+    return {};
+  }
+
+  Admission admission;
+};
+
 class RegistryTest : public ::testing::Test {
  protected:
   RegistryTest() { open(); }
@@ -40,7 +59,8 @@ class RegistryTest : public ::testing::Test {
     options.probe = probe;
     options.control = control;
     options.clock = system_clock();
-    options.doors = [](std::string_view) -> Result<std::shared_ptr<DoorProber>> {
+    options.doors = [this](std::string_view) -> Result<std::shared_ptr<DoorProber>> {
+      if (door) return door;
       return fail(ErrorCode::kNotFound, "no doors here");
     };
     options.second_opinion = std::move(second);
@@ -75,6 +95,7 @@ class RegistryTest : public ::testing::Test {
   std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
   std::shared_ptr<FakeProbe> probe = std::make_shared<FakeProbe>();
   std::shared_ptr<FakeControl> control = std::make_shared<FakeControl>();
+  std::shared_ptr<NamingDoor> door;  // null: none
   std::unique_ptr<Registry> registry;
 };
 
@@ -197,6 +218,32 @@ TEST_F(RegistrySweep, SaysThatADoorHasNoPlugin) {
   ASSERT_EQ(sweep->sessions.size(), 1u);
   EXPECT_EQ(sweep->sessions[0].finding.reason, Reason::kNoPlugin);
   EXPECT_EQ(sweep->sessions[0].finding.verdict, Verdict::kUnreachable);
+}
+
+// The process ended, and its pid and port were taken, while its door was connected to.
+TEST_F(RegistrySweep, GivesNoTokenToWhoeverTookThePidMeanwhile) {
+  auto doored = record("s");
+  doored.url = "127.0.0.1:1";
+  doored.door_token = "secret";
+  keep(doored);
+  door = std::make_shared<NamingDoor>();
+  probe->owner = {.owner = Ownership::kProcess, .loopback = true, .peer = "127.0.0.1:1"};
+  probe->answer(kPid, {present(kPid, "77")});
+  auto sweep = registry->sweep({}, {});
+  ASSERT_TRUE(sweep);
+  EXPECT_EQ(sweep->sessions[0].finding.verdict, Verdict::kLive);
+  EXPECT_EQ(door->admission.token, "secret");
+
+  for (const Observation& later :
+       {present(kPid, "78"), present(kPid, ""), absent(kPid), unreadable(kPid, "hidden")}) {
+    probe->answer(kPid, {present(kPid, "77"), later});
+    sweep = registry->sweep({}, {});
+    ASSERT_TRUE(sweep);
+    EXPECT_EQ(sweep->sessions[0].finding.verdict, Verdict::kUnreachable);
+    EXPECT_EQ(sweep->sessions[0].finding.reason, Reason::kOwnerUnknown);
+    EXPECT_FALSE(door->admission.admitted);
+    EXPECT_FALSE(door->admission.token.has_value());
+  }
 }
 
 TEST_F(RegistrySweep, LowersByASecondOpinionAndNeverRaises) {

@@ -77,12 +77,14 @@ class FakeProbe : public ProcessProbe {
     if (reads) return reads();
     return fail(ErrorCode::kUnsupported, "the fake probe reads nothing");
   }
-  [[nodiscard]] Status port_owner(std::span<const SocketAsk>, std::span<SocketAnswer>,
+  [[nodiscard]] Status port_owner(std::span<const SocketAsk>, std::span<SocketAnswer> out,
                                   const Call&) override {
+    for (SocketAnswer& answer : out) answer = owner;
     return {};
   }
 
   WhoAmI me;
+  SocketAnswer owner;  // of every socket
   std::function<Result<std::string>()> reads;  // what read() answers; empty: it cannot
   std::string name = "test.probe";
   bool platform = true;
