@@ -130,11 +130,24 @@ struct Dispatch {
   Outcome<int> operator()(const DoctorCommand&) const { return run_doctor(context); }
 };
 
-// What an init script reads: 4 is the LSB's "unknown"; 5 is none of its codes.
-tl::unexpected<Failure> failed(const Command& command, Failure failure) {
-  if (failure.exit_code == kExitIo && std::holds_alternative<SentinelCheckCommand>(command)) {
-    failure.exit_code = kExitRefused;
+// Whether a command's exit code is that of the command which it starts.
+bool starts_command(const Command& command) {
+  return std::holds_alternative<RunCommand>(command) ||
+         std::holds_alternative<SentinelRunCommand>(command);
+}
+
+// The exit code of a failure. For an init script 4 is the LSB's "unknown", and 5 is none of its
+// codes. A code that the started command may have given itself says nothing of us.
+int exit_code_of(const Command& command, int code) {
+  if (code == kExitIo && std::holds_alternative<SentinelCheckCommand>(command)) {
+    return kExitRefused;
   }
+  const bool is_ours = code == kExitUsage || code == kExitNotRunnable || code == kExitNoCommand;
+  return starts_command(command) && !is_ours ? kExitRunFailed : code;
+}
+
+tl::unexpected<Failure> failed(const Command& command, Failure failure) {
+  failure.exit_code = exit_code_of(command, failure.exit_code);
   return tl::unexpected(std::move(failure));
 }
 
@@ -161,11 +174,11 @@ Outcome<int> execute(const Invocation& invocation, Output& output,
   }
   // `run` does so itself, once the command that it starts cannot inherit it any more; `sentinel
   // run` has no secret, and becomes the command.
-  const bool starts_command = std::holds_alternative<RunCommand>(invocation.command) ||
-                              std::holds_alternative<SentinelRunCommand>(invocation.command);
-  if (!starts_command) platform::keep_memory_out_of_dumps();
-  const bool is_doctor = std::holds_alternative<DoctorCommand>(invocation.command);
-  auto context = Context::open(invocation.global, output, is_doctor);
+  if (!starts_command(invocation.command)) platform::keep_memory_out_of_dumps();
+  // `doctor` says what is wrong with it; `run` is no less able to run a command.
+  const bool without_config = std::holds_alternative<DoctorCommand>(invocation.command) ||
+                              std::holds_alternative<RunCommand>(invocation.command);
+  auto context = Context::open(invocation.global, output, without_config);
   if (!context) return failed(invocation.command, context.error());
   auto code = std::visit(Dispatch{**context, limits}, invocation.command);
   (*context)->log_plugins();
@@ -199,7 +212,7 @@ int run_regtool(const std::vector<std::string>& arguments,
   }
   if (auto flushed = output.flush(); !flushed) {
     output.error(flushed.error().message);
-    return kExitIo;
+    return invocation ? exit_code_of(invocation->command, kExitIo) : kExitIo;
   }
   return code;
 }

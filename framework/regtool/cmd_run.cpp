@@ -215,6 +215,9 @@ Outcome<int> run_attended(Context& context, const RunCommand& command,
 Outcome<int> run_run(Context& context, const RunCommand& command,
                      const platform::InheritedLimits& limits) {
   if (auto may = context.may_change(); !may) return run_failure(may.error());
+  if (!context.config_problem().empty()) {
+    context.out().warning(context.config_problem() + "; the defaults apply");
+  }
   std::optional<launcher::Detachment> detachment;
   if (command.detach) {
     auto detached = launcher::Detachment::detach(command.log_file);

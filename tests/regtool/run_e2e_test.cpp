@@ -346,6 +346,33 @@ TEST_F(Run, RefusesAnIdThatIsTakenBeforeItRunsAnything) {
   EXPECT_EQ(run({"verify", "s-1"}).code(), 0);
 }
 
+TEST_F(Run, RunsTheCommandWithTheDefaultsWhereTheConfigurationCannotBeUsed) {
+  std::filesystem::create_directories(home_);
+  std::ofstream(home_ + "/config.json") << "{ no json";
+  ::chmod((home_ + "/config.json").c_str(), 0600);
+  const std::string recorded = "test -e '" + home_ + "/running/s-1.json' && exit 7";
+  const Ran ran = run({"run", "--session", "s-1", "--", "sh", "-c", recorded});
+  EXPECT_EQ(ran.code(), 7) << ran.err;
+  EXPECT_NE(ran.err.find("the configuration cannot be used"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("the defaults apply"), std::string::npos) << ran.err;
+  const Ran detached = run({"run", "--detach", "--session", "s-2", "--", "true"});
+  EXPECT_EQ(detached.code(), 0) << detached.err;
+  EXPECT_EQ(detached.out, "s-2\n");
+  EXPECT_NE(detached.err.find("the defaults apply"), std::string::npos) << detached.err;
+}
+
+TEST_F(Run, ExitsWithItsOwnCodeWhereItFailedItself) {
+  const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(full, 0);
+  EXPECT_EQ(finish(start({"run", "--detach", "--", "true"}, full)).code(), 125);
+  ::close(full);
+  environment_["ROLLCALL_HOME"] = "";
+  environment_["HOME"] = "";
+  const Ran ran = run({"run", "--user", "root", "--json", "--", "true"});
+  EXPECT_EQ(ran.code(), 125) << ran.err;
+  EXPECT_EQ(string_at(parse_json(ran.out), "error.code"), "refused");
+}
+
 TEST_F(Run, HasOneOwnerOfAnIdHoweverManyRaceForIt) {
   constexpr int kRacers = 8;
   std::vector<Started> racers;
