@@ -84,7 +84,7 @@ class FakeProbe : public ProcessProbe {
   }
 
   WhoAmI me;
-  SocketAnswer owner;  // of every socket
+  SocketAnswer owner;                          // of every socket
   std::function<Result<std::string>()> reads;  // what read() answers; empty: it cannot
   std::string name = "test.probe";
   bool platform = true;
