@@ -23,8 +23,8 @@ struct DoctorLine {
 // The sentence that a write would fail with.
 [[nodiscard]] DoctorLine refused_line(const std::string& topic, const std::string& path,
                                       const std::string& why);
-// What makes a directory that is there no home: empty where it is one, or may become one. The rule
-// is the file store's.
+// What makes a directory that is there no home, by the file store's own rule: empty where it is
+// one, may become one, or cannot be read.
 [[nodiscard]] std::string foreign_entry(const std::string& home, std::uint64_t owner);
 
 // What the value of a mount's option hidepid ("0", "invisible", ...) means to who asks. Pure.

@@ -116,6 +116,26 @@ TEST_F(Tools, DoctorRefusesAHomeThatEverybodyMayWriteTo) {
       << other.out;
 }
 
+TEST_F(Tools, DoctorAndTheStoreAgreeOnWhatIsAHome) {
+  struct Row {
+    const char* folder;
+    bool is_home;
+  };
+  for (const auto& [folder, is_home] :
+       {Row{"running", true}, Row{"live", true}, Row{"gone", true}, Row{"journal", false}}) {
+    const std::string home = (dir_ / (std::string("h-") + folder)).string();
+    std::filesystem::create_directories(home + "/" + folder);
+    ::chmod(home.c_str(), 0700);
+    std::ofstream(home + "/letter") << "dear";
+    const Ran doctor = run({"--home", home, "doctor"});
+    EXPECT_EQ(doctor.out.find("it is no home of Rollcall") == std::string::npos, is_home)
+        << doctor.out;
+    const Ran store =
+        run({"--home", home, "register", "--session", "s-1", "--pid", std::to_string(::getpid())});
+    EXPECT_EQ(store.code() == 0, is_home) << store.err;
+  }
+}
+
 TEST_F(Tools, DoctorShowsABrokenConfigurationInItsTable) {
   std::filesystem::create_directories(home_);
   ::chmod(home_.c_str(), 0700);
