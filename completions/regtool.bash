@@ -1,4 +1,16 @@
 # bash completion for regtool
+
+# Completes another program's command line, which begins at the word of this number.
+_regtool_other() {
+  if declare -F _command_offset >/dev/null; then
+    _command_offset "$1"
+  elif (($1 == COMP_CWORD)); then
+    mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+  else
+    compopt -o default 2>/dev/null
+  fi
+}
+
 _regtool() {
   local cur prev command="" sub="" word i
   cur=${COMP_WORDS[COMP_CWORD]}
@@ -25,37 +37,50 @@ _regtool() {
   fi
   local commands="ps show verify run register forget stop kill env tree terminal type wait prune receipts sentinel sweep pairs plugins doctor help"
   local globals="--home --user --store --plugin --trust-plugins --verbose --json --quiet --no-color --help"
-  local globals_with_value=" --home --user --store --plugin "
+  # Options that are followed by a value, so that no value is taken for a command.
+  local with_value=" --home --user --store --plugin --timeout --filter -f --sort --format --after \
+    --total --signal -s --undo --session --name --workdir --label -l --log --pid --url --door \
+    --door-set --token-file --expect-start --dir --parent --harness --workspace --runtime --base-url \
+    --profile --persistence-location --capability --tmux "
+  local -a home=()
+  local plain=0  # words behind the command that are no options
 
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
-    if [[ $globals_with_value == *" $word "* ]]; then
-      ((i++))
-    elif [[ $word == -- && ($command == run || ($command == sentinel && $sub == run)) ]]; then
-      # From here on it is another command's line.
-      if declare -F _command_offset >/dev/null; then _command_offset $((i + 1)); fi
+    if [[ $word =~ ^[=:]+$ ]]; then
+      ((i++))  # the rest of the word before it
+    elif [[ $with_value == *" $word "* || ($word == --version && -n $command) ]]; then
+      [[ ${COMP_WORDS[++i]} == = ]] && ((i++))
+      [[ $word == --home ]] && home=(--home "${COMP_WORDS[i]}")
+    elif [[ $word == -- ]]; then
+      if [[ $command == run || "$command $sub" == "sentinel run" ]]; then
+        _regtool_other $((i + 1))
+      fi
       return
-    elif [[ $word != -* && -z $command ]]; then
+    elif [[ $word == -* ]]; then
+      continue
+    elif [[ -z $command ]]; then
       command=$word
-    elif [[ $word != -* && -z $sub && $command =~ ^(plugins|receipts|sentinel|pairs)$ ]]; then
-      sub=$word
+    elif [[ $command == run || ("$command $sub" == "sentinel run" && $plain == 2) ]]; then
+      _regtool_other "$i"
+      return
+    else
+      ((plain++))
+      if [[ -z $sub && $command =~ ^(plugins|receipts|sentinel|pairs)$ ]]; then sub=$word; fi
     fi
   done
 
-  _regtool_sessions() {
-    local -a home=()
-    local j
-    for ((j = 1; j < COMP_CWORD - 1; j++)); do
-      [[ ${COMP_WORDS[j]} == --home ]] && home=(--home "${COMP_WORDS[j + 1]}")
-    done
+  # The ids that `ps` lists with these options.
+  _regtool_ids() {
     mapfile -t COMPREPLY < <(compgen -W \
-      "$(command regtool --quiet "${home[@]}" ps --no-probe --no-prune -q 2>/dev/null)" -- "$cur")
+      "$(command regtool --quiet "${home[@]}" ps -q "$@" 2>/dev/null)" -- "$cur")
   }
 
   case $prev in
     --home | --workdir | --workspace | --dir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
     --plugin | --token-file | --log) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
     --store) mapfile -t COMPREPLY < <(compgen -W "all $stores" -- "$cur"); return ;;
+    --undo) _regtool_ids --gone; return ;;
     --user) mapfile -t COMPREPLY < <(compgen -u -- "$cur"); return ;;
     --signal | -s)
       mapfile -t COMPREPLY < <(compgen -W "TERM INT HUP QUIT KILL USR1 USR2 CONT STOP" -- "$cur")
@@ -71,7 +96,7 @@ _regtool() {
         status=gone label= version= pid= detached=yes detached=no workdir= kind= url= store=" -- "$cur")
       return ;;
     --session | --name | --version | --label | -l | --pid | --url | --door-set | --expect-start | \
-      --timeout | --after | --total | --format | --undo | --parent | --runtime | --base-url | --harness | \
+      --timeout | --after | --total | --format | --parent | --runtime | --base-url | --harness | \
       --profile | --persistence-location | --capability | --tmux)
       return ;;
   esac
@@ -111,6 +136,9 @@ _regtool() {
     sentinel)
       if [[ -z $sub ]]; then
         options="write check run"
+      elif [[ $sub == run && $cur != -* && $plain == 2 ]]; then
+        _regtool_other "$COMP_CWORD"
+        return
       elif [[ $cur != -* ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         return
@@ -140,7 +168,17 @@ _regtool() {
   esac
   case $command in
     show | verify | env | tree | terminal | type | wait | stop | kill | forget)
-      if [[ $cur != -* ]]; then _regtool_sessions; return; fi ;;
+      if [[ $cur != -* ]]; then
+        ((plain > 0)) || _regtool_ids --no-probe --no-prune
+        return
+      fi ;;
+    help)
+      if [[ $cur != -* ]]; then
+        ((plain > 0)) || mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$cur")
+        return
+      fi ;;
+    run)
+      if [[ -n $cur && $cur != -* ]]; then _regtool_other "$COMP_CWORD"; return; fi ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$options $globals" -- "$cur")
 }

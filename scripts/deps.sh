@@ -19,9 +19,10 @@ build=(g++ cmake ninja-build ccache git libpoco-dev rapidjson-dev libcli11-dev l
 # To make the .deb packages, beside build: without these their dependencies would be missing.
 package=(dpkg-dev file)
 # To test: the frameworks, a second compiler for the ABI header, the pinned formatter, what the
-# tests watch processes with, a server that others wrote, what makes a .deb.
-test=(libgtest-dev libgmock-dev clang clang-format-14 valgrind strace tmux procps iproute2 util-linux
-  mount jupyter-server "${package[@]}")
+# tests watch processes with, the shells that are completed, a server that others wrote, what makes
+# a .deb.
+test=(libgtest-dev libgmock-dev clang clang-format-14 valgrind strace tmux zsh fish procps iproute2
+  util-linux mount jupyter-server "${package[@]}")
 # To measure.
 bench=(libgtest-dev libgmock-dev libbenchmark-dev procps)
 peers=(python3 python3-psutil)

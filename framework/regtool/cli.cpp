@@ -494,6 +494,13 @@ PsOptions read_ps(const Typed& typed, Reader& reader) {
     reader.note(check_format(*format));
     options.format = *format;
   }
+  if (options.gone &&
+      (!options.filters.empty() || !options.sort.empty() || !options.format.empty())) {
+    reader.note(Failure{kExitUsage, "usage",
+                        "--gone lists what was pruned as it is: without --filter, --sort and "
+                        "--format; rows of it are among those of: regtool ps --all",
+                        "--gone"});
+  }
   return options;
 }
 

@@ -186,7 +186,7 @@ void tell(const Output& out, const Sweep& sweep, const StoreChoice& store) {
   for (const std::string& warning : sweep.warnings) out.warning(warning);
 }
 
-Outcome<int> list_gone(Context& context) {
+Outcome<int> list_gone(Context& context, const PsOptions& options) {
   const auto files = context.files();
   if (!files) return tl::unexpected(files.error());
   const auto gone = (*files)->list_gone({});
@@ -205,6 +205,10 @@ Outcome<int> list_gone(Context& context) {
     }
     json.end_array().end_object();
     out.document(json);
+    return kExitYes;
+  }
+  if (options.ids_only) {
+    for (const GoneRecord& entry : *gone) out.line(entry.session_id);
     return kExitYes;
   }
   if (gone->empty()) {
@@ -298,7 +302,7 @@ Outcome<std::vector<SessionRow>> rows_of(Context& context, const PsOptions& opti
 }  // namespace
 
 Outcome<int> run_ps(Context& context, const PsOptions& options) {
-  if (options.gone) return list_gone(context);
+  if (options.gone) return list_gone(context, options);
   auto readings = open_stores(context, options);
   if (!readings) return tl::unexpected(readings.error());
   sweep_stores(context, options, *readings);

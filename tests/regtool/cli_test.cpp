@@ -146,6 +146,9 @@ TEST(CommandLine, ChecksWhatPsIsAskedBeforeAnythingIsRead) {
   expect_usage({"ps", "--format", "{nonsense}"});
   expect_usage({"ps", "--format", "{session"});
   expect_usage({"ps", "--format", "session,nonsense"});
+  expect_usage({"ps", "--gone", "--filter", "name=a"});
+  expect_usage({"ps", "--gone", "--sort", "pid"});
+  expect_usage({"ps", "--gone", "--format", "session"});
   const auto ps = parsed<PsOptions>(
       {"ps", "--filter", "name=a", "-f", "label=k=v", "--sort", "-pid", "--format", "{session}"});
   ASSERT_EQ(ps.filters.size(), 2U);

@@ -118,6 +118,7 @@ TEST_F(Ps, PrunesWhatIsGoneAndSaysSo) {
   EXPECT_EQ(string_at(gone, "gone.0.session_id"), "s-dead");
   EXPECT_EQ(string_at(gone, "gone.0.reason.code"), "no-process");
   EXPECT_NE(run({"ps", "--gone"}).out.find("s-dead"), std::string::npos);
+  EXPECT_EQ(run({"ps", "--gone", "-q"}).out, "s-dead\n");
 }
 
 TEST_F(Ps, ListsWhatItPrunedInJson) {
