@@ -23,8 +23,7 @@ wrong() { printf '\ndemo: WRONG: %s\n' "$*" >&2; exit 1; }
 mkdir -p build
 echo "building (the log is build/demo.log) ..."
 if ! { cmake --preset install -B build/demo &&
-  cmake --build build/demo -j "$(nproc)" --target regtool rollcall_backend_linux \
-    a2a_door http_door tcp_door unix_door; } >build/demo.log 2>&1; then
+  cmake --build build/demo -j "$(nproc)" --target regtool_with_plugins; } >build/demo.log 2>&1; then
   tail -n 40 build/demo.log >&2
   wrong "the build failed"
 fi
