@@ -68,6 +68,7 @@ Outcome<int> undo(Context& context, const SessionName& name) {
   const auto gone = (*files)->list_gone({});
   if (!gone) return failure_of(gone.error(), context.home());
   NameCandidates candidates;
+  candidates.place = context.home() + "/gone";
   for (const GoneRecord& entry : *gone) candidates.sessions.push_back({entry.session_id, false});
   if (name.row > 0) return tl::unexpected(refuse_row_name(name, {}));
   const auto id = resolve_session_name(name, candidates);

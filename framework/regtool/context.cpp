@@ -327,6 +327,7 @@ Outcome<NameCandidates> Context::candidates() {
   const auto sweep = (*registry)->sweep(options, {});
   if (!sweep) return failure_of(sweep.error(), open_->place);
   NameCandidates found;
+  found.place = open_->place;
   for (const SessionView& view : sweep->sessions) {
     found.sessions.push_back({view.record.session_id, view.process.state == ProcessState::kAlive});
   }

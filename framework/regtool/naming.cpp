@@ -127,16 +127,19 @@ Outcome<std::string> resolve_session_name(const SessionName& name,
       is_number ? fmt::format("; sessions are named by id: for a pid, regtool ps --filter pid={}",
                               name.text)
                 : "";
+  const std::string none = candidates.place.empty()
+                               ? fmt::format("no session {}", name.text)
+                               : fmt::format("no session {} in {}", name.text, candidates.place);
   const auto exact = matches(candidates, [&](std::string_view id) { return id == name.text; });
   if (!exact.empty()) return answer_for(exact.front(), name);
   if (name.text.size() < kShortestSuffix) {
-    return not_found(fmt::format("no session {}; the end of an id needs at least {} characters{}",
-                                 name.text, kShortestSuffix, hint),
+    return not_found(fmt::format("{}; the end of an id needs at least {} characters{}", none,
+                                 kShortestSuffix, hint),
                      name);
   }
   const auto found =
       matches(candidates, [&](std::string_view id) { return ends_with_any_case(id, name.text); });
-  if (found.empty()) return not_found(fmt::format("no session {}{}", name.text, hint), name);
+  if (found.empty()) return not_found(none + hint, name);
   if (found.size() == 1) return answer_for(found.front(), name);
   std::string text = fmt::format("{} fits {} sessions:", name.text, found.size());
   for (const Match& match : found) text.append(" ").append(match.id);

@@ -39,6 +39,7 @@ struct NameCandidates {
   std::vector<NameCandidate> sessions;
   std::vector<PrunedCandidate> pruned;  // went in this very read, or lie in gone/
   std::vector<std::string> unreadable;  // ids of files that are no record or could not be read
+  std::string place;                    // where was looked, for a message; empty: it names none
 };
 
 // The full id that `name` means. Failures: session_not_found (exit 1; with the pruned record's

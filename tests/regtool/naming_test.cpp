@@ -130,6 +130,17 @@ TEST(ResolveSessionName, SaysNotFound) {
   EXPECT_EQ(id.error().exit_code, kExitNo);
 }
 
+TEST(ResolveSessionName, SaysWhereItLooked) {
+  const NameCandidates nothing{.place = "/home/ann/.rollcall"};
+  for (const char* typed : {"web", "nothing-here"}) {
+    const auto id = resolve(typed, nothing);
+    ASSERT_FALSE(id);
+    EXPECT_EQ(id.error().text.find(std::string("no session ") + typed + " in /home/ann/.rollcall"),
+              0U)
+        << id.error().text;
+  }
+}
+
 TEST(ResolveSessionName, CountsOnlyRowsWhoseProcessIsAlive) {
   EXPECT_EQ(resolve("@1").value(), "ses_0197bbbb2222");
   EXPECT_EQ(resolve("@3").value(), "ses_0196ccccABCD");

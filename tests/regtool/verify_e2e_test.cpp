@@ -144,6 +144,8 @@ TEST_F(Verify, SaysNotFound) {
   EXPECT_EQ(ran.code(), 1);
   EXPECT_EQ(string_at(parse_json(ran.out), "error.code"), "session_not_found");
   EXPECT_EQ(string_at(parse_json(ran.out), "error.object"), "nothing-here");
+  EXPECT_EQ(run({"verify", "nothing-here"}).err,
+            "regtool: no session nothing-here in " + home_ + "\n");
 }
 
 TEST_F(Verify, TellsATornRecordFromNone) {
