@@ -28,6 +28,9 @@ using doors::DoorResponse;
 
 constexpr std::size_t kMaxBody = 64 * 1024;
 constexpr int kMaxQueued = 64;
+// How long one of the server's threads waits for a connection before it looks whether it is to end.
+// Poco 1.11 wakes only one of them when the server is stopped; the rest sleep this out.
+constexpr long kIdleMs = 250;
 
 std::vector<std::string> all_of(const Poco::Net::HTTPServerRequest& request, const char* name) {
   std::vector<std::string> values;
@@ -122,6 +125,7 @@ class SessionDoor::Impl {
     params->setMaxThreads(options.max_connections);
     params->setMaxQueued(kMaxQueued);
     params->setTimeout(Poco::Timespan(options.connection_ms * 1000));
+    params->setThreadIdleTime(Poco::Timespan(kIdleMs * 1000));
     server_ = std::make_unique<Poco::Net::HTTPServer>(new Factory(facts_), pool_, socket, params);
     server_->start();
   }

@@ -204,5 +204,23 @@ TEST(SessionDoor, StopsAtOnceWhileConnectionsHangOn) {
   EXPECT_EQ(outcome_of(ask_one(record_of(url))), "refused");
 }
 
+// Poco wakes one of the threads that wait for a connection; the others would sleep on for ten
+// seconds, and whoever connected a few times would hold up the end of the command.
+TEST(SessionDoor, StopsAtOnceHoweverManyConnectionsItAnswered) {
+  const auto begun = std::chrono::steady_clock::now();
+  for (int round = 0; round < 10; ++round) {
+    auto door = open_door({}, 20'000);
+    std::vector<std::unique_ptr<Client>> clients;
+    for (int i = 0; i < 8; ++i) {
+      clients.push_back(std::make_unique<Client>(*door));
+      clients.back()->send(request_for(*door, "GET /.well-known/agent-card.json"));
+    }
+    for (const auto& client : clients)
+      EXPECT_NE(client->read_all().find("200 OK"), std::string::npos);
+    door.reset();
+    ASSERT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(9)) << round;
+  }
+}
+
 }  // namespace
 }  // namespace rollcall::test
