@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "backend/outcomes.hpp"
 #include "pidfs.hpp"
+#include "stop.hpp"
 
 namespace rollcall::linux_backend {
 namespace {
@@ -21,6 +24,8 @@ using backend::settle;
 using backend::step_ms;
 
 constexpr std::int64_t kReadingMs = 200;  // between two readings, without a pidfd
+constexpr const char* kEndedBefore = "it had ended before it was looked at";
+constexpr std::int64_t kReapMs = 50;  // for the exit status of one whose parent reaps it
 
 int native_signal(std::uint32_t signal) {
   switch (signal) {
@@ -63,6 +68,13 @@ void send(const System& system, int pidfd, std::int64_t pid, int signal,
          "may not signal " + name(pid) + ": " + error_text(error) + remark, error);
 }
 
+void settle_unpinned(std::int64_t pid, int error, rollcall_signal_outcome& out) {
+  settle(out, ROLLCALL_SIGNAL_REFUSED,
+         name(pid) + " cannot be pinned (pidfd_open: " + error_text(error) +
+             "), and signalling it by number could reach another",
+         error);
+}
+
 // The same process still, as far as two readings tell.
 bool differs(const rollcall_observation& first, const rollcall_observation& now) {
   const auto both = first.flags & now.flags;
@@ -70,6 +82,27 @@ bool differs(const rollcall_observation& first, const rollcall_observation& now)
   return (both & ROLLCALL_OBS_START_TOKEN) != 0 &&
          std::string_view(first.start_token, first.start_token_size) !=
              std::string_view(now.start_token, now.start_token_size);
+}
+
+// The shots in the system's numbers. False: one is none that is known here.
+bool translate(const plugin::StopPlan& plan, std::vector<Shot>& shots, plugin::Status& problem) {
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const int number = native_signal(plan.shot(i).signal);
+    if (number == 0) {
+      problem = {ROLLCALL_E_INVALID, "unknown signal " + std::to_string(plan.shot(i).signal)};
+      return false;
+    }
+    shots.push_back({number, plan.shot(i).after_ns});
+  }
+  return true;
+}
+
+void settle(rollcall_stop_outcome& out, const rollcall_signal_outcome& from) {
+  out.outcome = from.outcome;
+  out.os_code = from.os_code;
+  plugin::set_text(out.reason, out.reason_size, {from.reason, from.reason_size});
+  plugin::set_text(out.exit.why, out.exit.why_size, kEndedBefore);
+  if (from.outcome == ROLLCALL_SIGNAL_ALREADY_GONE) out.end = ROLLCALL_AWAIT_ENDED;
 }
 
 }  // namespace
@@ -100,10 +133,7 @@ plugin::Status Control::signal(std::int64_t pid, std::uint32_t signal, const plu
   if (pidfd.open()) {
     send(system_, pidfd.get(), pid, number, out);
   } else {
-    settle(out, ROLLCALL_SIGNAL_REFUSED,
-           name(pid) + " cannot be pinned (pidfd_open: " + error_text(error) +
-               "), and signalling it by number could reach another",
-           error);
+    settle_unpinned(pid, error, out);
   }
   return {};
 }
@@ -113,8 +143,49 @@ plugin::Status Control::await_exit(std::int64_t pid, const plugin::Judge& judge,
   const Fd pidfd(system_, backend::is_possible(pid) ? open_pidfd(system_, pid) : -1);
   const auto seen = read(pid, judge.wants() | ROLLCALL_WANT_START_TOKEN, pidfd);
   const auto verdict = judge(seen);
-  if (backend::settle_awaited(verdict, seen, out)) return {};
+  if (backend::settle_awaited(verdict, seen, out)) {
+    if (out.outcome != ROLLCALL_AWAIT_ENDED) return {};
+    // Whoever exited under this number need not be the recorded process.
+    plugin::set_text(out.exit.why, out.exit.why_size, kEndedBefore);
+    return {};
+  }
   return pidfd.open() ? await_pidfd(pid, pidfd.get(), out, call) : await_readings(seen, out, call);
+}
+
+plugin::Status Control::stop(std::int64_t pid, const plugin::StopPlan& plan,
+                             const plugin::Judge& judge, const plugin::StopSink& sink,
+                             rollcall_stop_outcome& out, const plugin::Call& call) {
+  std::vector<Shot> shots;
+  plugin::Status problem;
+  if (!translate(plan, shots, problem)) return problem;
+  if (auto status = call.check(); !status.ok()) return status;
+  rollcall_signal_outcome unsent = {};
+  if (const char* never = backend::never_signalled(pid); never != nullptr) {
+    backend::settle(unsent, ROLLCALL_SIGNAL_REFUSED, name(pid) + never);
+    settle(out, unsent);
+    return {};
+  }
+  Fd pidfd(system_, open_pidfd(system_, pid));
+  const int error = pidfd.open() ? 0 : errno;
+  const auto seen = read(pid, judge.wants(), pidfd);
+  const auto verdict = judge(seen);
+  if (pid == system_.getpid()) {
+    backend::settle_own(verdict, pid, unsent);
+    settle(out, unsent);
+    return {};
+  }
+  if (backend::settle_unsent(verdict, seen, unsent)) {
+    settle(out, unsent);
+    return {};
+  }
+  if (!pidfd.open()) {
+    settle_unpinned(pid, error, unsent);
+    settle(out, unsent);
+    return {};
+  }
+  Stop stopping(system_, reader_.procfs(), plan, std::move(shots), call);
+  if (auto status = stopping.run(pid, pidfd.release(), out); !status.ok()) return status;
+  return stopping.give(sink);
 }
 
 rollcall_observation Control::read(std::int64_t pid, std::uint32_t wants, const Fd& pidfd) {
@@ -136,6 +207,7 @@ plugin::Status Control::await_pidfd(std::int64_t pid, int pidfd, rollcall_await_
     switch (poll_pidfd(system_, pidfd, static_cast<int>(step))) {
       case PidfdState::kExited:
         ended(out, name(pid) + " has exited");
+        read_exit(system_, pidfd, static_cast<int>(step_ms(call, kReapMs)), out.exit);
         return {};
       case PidfdState::kUnknown:
         plugin::set_text(out.reason, out.reason_size,

@@ -27,6 +27,11 @@ class Control final : public plugin::ProcessControl {
   plugin::Status await_exit(std::int64_t pid, const plugin::Judge& judge,
                             rollcall_await_outcome& out, const plugin::Call& call) override;
 
+  // See stop.hpp.
+  plugin::Status stop(std::int64_t pid, const plugin::StopPlan& plan, const plugin::Judge& judge,
+                      const plugin::StopSink& sink, rollcall_stop_outcome& out,
+                      const plugin::Call& call) override;
+
  private:
   // One reading, through the pidfd where there is one.
   rollcall_observation read(std::int64_t pid, std::uint32_t wants, const Fd& pidfd);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "rollcall/plugin.h"
 #include "system.hpp"
 
 namespace rollcall::linux_backend {
@@ -26,6 +27,12 @@ enum class PidfdState : std::uint8_t { kRunning, kExited, kUnknown };
 // Whether the process has exited, all its threads; a zombie has. Waits up to `timeout_ms`.
 // kUnknown: poll(2) failed, errno says how; EINTR counts as kRunning when there was time to wait.
 [[nodiscard]] PidfdState poll_pidfd(const System& system, int pidfd, int timeout_ms);
+
+// How the process of a pidfd ended, as pidfs tells it (Linux 6.15 and later): after the reap only,
+// and only on a pidfd that was opened before. Waits up to `wait_ms` for the reap. UNKNOWN with its
+// reason otherwise; that it was not reaped yet is one of them.
+// Source: linux/pidfd.h of 6.15, PIDFD_GET_INFO and PIDFD_INFO_EXIT; wait(2) for the status.
+void read_exit(const System& system, int pidfd, int wait_ms, rollcall_exit& out);
 
 // What a pidfd says of its process's exact id. That the kernel has none and that it could not be
 // read are two things: only the first lets a start token stand in its place.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,6 +31,18 @@ int real_pidfd_open(pid_t pid, unsigned flags) {
 int real_pidfd_send_signal(int pidfd, int signal) {
   return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
 }
+int real_pidfd_queue_signal(int pidfd, int signal, int value) {
+  siginfo_t info = {};
+  info.si_signo = signal;
+  info.si_code = SI_QUEUE;
+  info.si_pid = ::getpid();
+  info.si_uid = ::getuid();
+  info.si_value.sival_int = value;
+  return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, &info, 0));
+}
+int real_ioctl(int fd, unsigned long request, void* argument) {
+  return ::ioctl(fd, request, argument);
+}
 
 constexpr System kLinux = {
     .openat = &real_openat,
@@ -43,6 +56,9 @@ constexpr System kLinux = {
     .kill = &::kill,
     .pidfd_open = &real_pidfd_open,
     .pidfd_send_signal = &real_pidfd_send_signal,
+    .pidfd_queue_signal = &real_pidfd_queue_signal,
+    .ioctl = &real_ioctl,
+    .write = &::write,
     .getpid = &::getpid,
     .getuid = &::getuid,
     .uname = &::uname,

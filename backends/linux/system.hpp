@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace rollcall::linux_backend {
 
@@ -30,6 +31,9 @@ struct System {
   int (*kill)(pid_t pid, int signal);
   int (*pidfd_open)(pid_t pid, unsigned flags);
   int (*pidfd_send_signal)(int pidfd, int signal);
+  int (*pidfd_queue_signal)(int pidfd, int signal, int value);  // si_code SI_QUEUE
+  int (*ioctl)(int fd, unsigned long request, void* argument);
+  ssize_t (*write)(int fd, const void* bytes, std::size_t size);
   pid_t (*getpid)();
   uid_t (*getuid)();
   int (*uname)(struct utsname* out);
@@ -63,6 +67,8 @@ class Fd {
   }
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] bool open() const { return fd_ >= 0; }
+  // It is the caller's from now on.
+  [[nodiscard]] int release() { return std::exchange(fd_, -1); }
 
  private:
   const System* system_;

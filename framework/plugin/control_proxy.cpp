@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
+#include <utility>
+#include <vector>
 
 #include "plugin/proxies.hpp"
 
@@ -50,6 +53,69 @@ struct JudgeFrame {
             .wants = judge.wants,
             .context = this,
             .judge = &JudgeFrame::ask};
+  }
+};
+
+static_assert(static_cast<int>(ExitStatus::Kind::kCode) == ROLLCALL_EXIT_CODE);
+static_assert(static_cast<int>(ExitStatus::Kind::kSignal) == ROLLCALL_EXIT_SIGNAL);
+static_assert(static_cast<int>(StopMember::State::kEnded) == ROLLCALL_MEMBER_ENDED);
+static_assert(static_cast<int>(StopMember::State::kLost) == ROLLCALL_MEMBER_LOST);
+static_assert(static_cast<int>(Containment::kCgroup) == ROLLCALL_CONTAINED_CGROUP);
+static_assert(static_cast<int>(Containment::kReaper) == ROLLCALL_CONTAINED_REAPER);
+
+template <std::size_t N>
+std::string text_of(const char (&buffer)[N], std::uint32_t size) {
+  return std::string(buffer, std::min<std::size_t>(size, N));
+}
+
+ExitStatus exit_of(const rollcall_exit& raw) {
+  ExitStatus exit;
+  if (raw.kind <= ROLLCALL_EXIT_SIGNAL) exit.kind = static_cast<ExitStatus::Kind>(raw.kind);
+  exit.value = exit.kind == ExitStatus::Kind::kUnknown ? 0 : raw.value;
+  exit.why = text_of(raw.why, raw.why_size);
+  if (exit.kind == ExitStatus::Kind::kUnknown && exit.why.empty()) exit.why = "it was not told";
+  return exit;
+}
+
+// The receipt of one stop, as it comes.
+struct Receipt {
+  const StopPlan& plan;
+  std::vector<StopMember> members;
+
+  [[nodiscard]] std::vector<Signal> signals(std::uint32_t shots) const {
+    std::vector<Signal> sent;
+    for (std::size_t i = 0; i < plan.shots.size(); ++i) {
+      if ((shots >> i & 1U) != 0) sent.push_back(plan.shots[i].signal);
+    }
+    return sent;
+  }
+  [[nodiscard]] StopMember member_of(const rollcall_stop_member& raw) const {
+    StopMember member;
+    member.state = raw.state <= ROLLCALL_MEMBER_LOST ? static_cast<StopMember::State>(raw.state)
+                                                     : StopMember::State::kLost;
+    member.pid = raw.pid;
+    member.parent_pid = raw.parent_pid;
+    member.start_token = text_of(raw.start_token, raw.start_token_size);
+    member.name = text_of(raw.name, raw.name_size);
+    member.signals = signals(raw.shots);
+    member.root = (raw.flags & ROLLCALL_MEMBER_ROOT) != 0;
+    member.suspended = (raw.flags & ROLLCALL_MEMBER_SUSPENDED) != 0;
+    member.orphan = (raw.flags & ROLLCALL_MEMBER_ORPHAN) != 0;
+    member.reason = text_of(raw.reason, raw.reason_size);
+    member.exit = exit_of(raw.exit);
+    return member;
+  }
+  static std::int32_t take(void* context, const rollcall_stop_member* raw) noexcept {
+    auto& self = *static_cast<Receipt*>(context);
+    if (raw == nullptr) return ROLLCALL_E_INVALID;
+    try {
+      rollcall_stop_member copy{};
+      std::memcpy(&copy, raw, std::min<std::size_t>(raw->struct_size, sizeof(copy)));
+      self.members.push_back(self.member_of(copy));
+    } catch (...) {
+      return ROLLCALL_E_NO_MEMORY;
+    }
+    return ROLLCALL_OK;
   }
 };
 
@@ -114,10 +180,72 @@ class ControlProxy final : public ProcessControl {
     }
     return AwaitOutcome{.result = static_cast<AwaitResult>(outcome.outcome),
                         .suspended = (outcome.flags & ROLLCALL_OBS_SUSPENDED) != 0,
-                        .reason = reason_of(outcome)};
+                        .reason = reason_of(outcome),
+                        .exit = exit_of(outcome.exit)};
+  }
+
+  [[nodiscard]] Result<StopResult> stop(std::int64_t pid, const StopPlan& plan, const Judge& judge,
+                                        const Call& call) override {
+    if (table_.stop == nullptr) return instance_->not_offered("stop");
+    if (Status ok = check(pid, judge); !ok) {
+      return StopResult{.reason = std::move(ok.error().message)};
+    }
+    std::vector<rollcall_shot> shots;
+    for (const Shot& shot : plan.shots) {
+      shots.push_back({static_cast<std::uint32_t>(shot.signal), 0, shot.after_ns});
+    }
+    const rollcall_stop_plan raw_plan{
+        .struct_size = sizeof(rollcall_stop_plan),
+        .flags = (plan.tree ? ROLLCALL_STOP_TREE : 0U) | (plan.holds ? ROLLCALL_STOP_HOLDS : 0U),
+        .shots = shots.data(),
+        .shot_count = shots.size()};
+    JudgeFrame frame{judge, pid};
+    const rollcall_judge raw_judge = frame.raw();
+    Receipt receipt{plan, {}};
+    const rollcall_stop_sink sink{.struct_size = sizeof(rollcall_stop_sink),
+                                  .reserved = 0,
+                                  .context = &receipt,
+                                  .member = &Receipt::take};
+    rollcall_stop_outcome outcome{};
+    outcome.struct_size = sizeof(outcome);
+    Status done = instance_->run_here(
+        "stop", call, [&](void* self, const rollcall_call* bounds, rollcall_error* error) {
+          return table_.stop(self, pid, &raw_plan, &raw_judge, &sink, &outcome, bounds, error);
+        });
+    if (!done) return tl::unexpected<Error>(std::move(done.error()));
+    return settled(outcome, frame, std::move(receipt));
   }
 
  private:
+  [[nodiscard]] Result<StopResult> settled(const rollcall_stop_outcome& outcome,
+                                           const JudgeFrame& frame, Receipt receipt) const {
+    if (outcome.outcome > ROLLCALL_SIGNAL_ALREADY_GONE ||
+        outcome.end > ROLLCALL_AWAIT_STILL_THERE) {
+      return fail(ErrorCode::kInternal,
+                  fmt::format("plugin {}: stop: its answer makes no sense; whether a signal was "
+                              "sent is not known",
+                              instance_->id()));
+    }
+    if (outcome.outcome == ROLLCALL_SIGNAL_SENT && frame.said != ROLLCALL_JUDGE_ALIVE) {
+      return fail(ErrorCode::kInternal,
+                  fmt::format("plugin {} signalled pid {} without the judge's licence: it must not "
+                              "be used",
+                              instance_->id(), frame.pid));
+    }
+    StopResult result;
+    result.result = static_cast<SignalResult>(outcome.outcome);
+    result.end = static_cast<AwaitResult>(outcome.end);
+    result.suspended = (outcome.flags & ROLLCALL_OBS_SUSPENDED) != 0;
+    result.reason = reason_of(outcome);
+    result.os_code = outcome.os_code;
+    result.signals = receipt.signals(outcome.shots);
+    result.exit = exit_of(outcome.exit);
+    if (outcome.contained <= ROLLCALL_CONTAINED_REAPER) {
+      result.containment = static_cast<Containment>(outcome.contained);
+    }
+    result.members = std::move(receipt.members);
+    return result;
+  }
   // What no backend is even asked about.
   static Status check(std::int64_t pid, const Judge& judge) {
     if (!is_possible_pid(pid)) {

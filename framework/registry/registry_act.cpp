@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "registry/registry_impl.hpp"
+#include "rollcall/tree_hold.hpp"
 
 namespace rollcall {
 namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::int64_t kShortestActMs = 20;  // for the signals themselves
 
 // The judge of one recorded process; remembers what it said last, and why.
 class Target {
@@ -81,7 +83,10 @@ class Act {
     if (outcome->result == SignalResult::kRefused) {
       return settle(failed, target_.why(outcome->reason));
     }
-    if (!first) return settle(StopOutcome::kEnded, {});
+    if (!first) {
+      report_.exit.why = "it ended between two looks at it";
+      return settle(StopOutcome::kEnded, {});
+    }
     return settle(StopOutcome::kAlreadyGone, target_.why(outcome->reason));
   }
 
@@ -91,12 +96,42 @@ class Act {
     bounded.deadline_ns = std::min(call_.deadline_ns, begun_ns_ + until_ms * kNsPerMs);
     const auto outcome = control_.await_exit(target_.pid(), target_.judge(), bounded);
     if (!outcome) return settle(StopOutcome::kStillThere, outcome.error().message);
-    if (outcome->result == AwaitResult::kEnded) return settle(StopOutcome::kEnded, {});
+    if (outcome->result == AwaitResult::kEnded) {
+      report_.exit = outcome->exit;
+      return settle(StopOutcome::kEnded, {});
+    }
     if (outcome->result == AwaitResult::kUnknown) {
       return settle(StopOutcome::kStillThere,
                     fmt::format("its end could not be seen: {}", target_.why(outcome->reason)));
     }
     suspended_ = outcome->suspended;
+    return true;
+  }
+
+  // A whole stop by one pin. False: this platform has none, and nothing was done.
+  bool by_one_pin(const StopPlan& plan, std::int64_t total_ms) {
+    Call bounded = call_;
+    bounded.deadline_ns =
+        std::min(call_.deadline_ns, begun_ns_ + std::max(total_ms, kShortestActMs) * kNsPerMs);
+    auto result = control_.stop(target_.pid(), plan, target_.judge(), bounded);
+    if (!result) {
+      const Error& error = result.error();
+      if (error.code == ErrorCode::kUnsupported && !plan.tree) return false;
+      if (error.code == ErrorCode::kUnsupported) {
+        unsupported_ = Error{error.code, "a whole tree cannot be stopped here: " + error.message};
+      }
+      const bool under_way = error.code == ErrorCode::kCancelled;
+      settle(under_way ? StopOutcome::kStillThere : StopOutcome::kRefused, error.message);
+      return true;
+    }
+    if (result->result == SignalResult::kRefused) {
+      settle(StopOutcome::kRefused, target_.why(std::move(result->reason)));
+    } else if (result->result == SignalResult::kAlreadyGone) {
+      settle(StopOutcome::kAlreadyGone, target_.why(std::move(result->reason)));
+      report_.exit = std::move(result->exit);
+    } else {
+      settle_sent(std::move(*result), plan.tree, total_ms);
+    }
     return true;
   }
 
@@ -118,6 +153,42 @@ class Act {
   }
 
  private:
+  void settle_sent(StopResult result, bool tree, std::int64_t total_ms) {
+    report_.signals = std::move(result.signals);
+    report_.exit = std::move(result.exit);
+    std::string left;
+    if (tree) {
+      left = what_is_left(result.members);
+      report_.tree = StopTree{result.containment, std::move(result.members)};
+    }
+    if (result.end == AwaitResult::kEnded && left.empty()) {
+      settle(StopOutcome::kEnded, {});
+    } else if (result.end == AwaitResult::kEnded) {
+      settle(StopOutcome::kStillThere, "its process has ended, but of its tree " + left);
+    } else if (result.end == AwaitResult::kUnknown) {
+      settle(StopOutcome::kStillThere, "its end could not be seen: " + result.reason);
+    } else {
+      suspended_ = result.suspended;
+      give_up(total_ms);
+      if (!left.empty()) report_.reason += "; of its tree " + left;
+    }
+  }
+
+  // "2 are still there and 1 was lost sight of"; empty: nothing that is known of, but the root.
+  static std::string what_is_left(const std::vector<StopMember>& members) {
+    std::size_t there = 0;
+    std::size_t lost = 0;
+    for (const StopMember& member : members) {
+      if (member.state == StopMember::State::kStillThere && !member.root) ++there;
+      if (member.state == StopMember::State::kLost) ++lost;
+    }
+    std::string text;
+    if (there > 0) text = fmt::format("{} {} still there", there, there == 1 ? "is" : "are");
+    if (there > 0 && lost > 0) text += " and ";
+    if (lost > 0) text += fmt::format("{} {} lost sight of", lost, lost == 1 ? "was" : "were");
+    return text;
+  }
+
   ProcessControl& control_;
   const Clock& clock_;
   Target& target_;
@@ -129,6 +200,21 @@ class Act {
 };
 
 // The first signal may only arm a quit prompt: a second follows. Never a SIGKILL by itself.
+StopPlan plan_of(const StopOptions& options, const Record& record) {
+  StopPlan plan;
+  plan.tree = options.tree;
+  const auto holds = record.metadata.find(plugin::kHoldsKey);
+  plan.holds = options.tree && holds != record.metadata.end() && holds->second == "1";
+  if (options.force) {
+    plan.shots = {{Signal::kKill, 0}};
+  } else {
+    const std::int64_t second_ms = std::min(options.second_after_ms, options.total_ms);
+    plan.shots = {{Signal::kTerm, 0}, {Signal::kTerm, second_ms * kNsPerMs}};
+  }
+  return plan;
+}
+
+// The same where each look at the process is one of its own.
 void two_shots(Act& act, const StopOptions& options) {
   const std::int64_t second_ms = std::min(options.second_after_ms, options.total_ms);
   if (!act.send(Signal::kTerm) || !act.await(second_ms)) return;
@@ -179,7 +265,7 @@ Result<StopReport> act_on(const Registry::Impl& impl, std::string_view session_i
   }
   Target target(impl, view->record, *here, options.accept_time_guard, call);
   Act act(*options.control, *options.clock, target, report, call);
-  body(act);
+  body(act, view->record);
   if (act.unsupported()) return tl::unexpected(*act.unsupported());
   const bool ended =
       report.outcome == StopOutcome::kEnded || report.outcome == StopOutcome::kAlreadyGone;
@@ -192,7 +278,8 @@ Result<StopReport> act_on(const Registry::Impl& impl, std::string_view session_i
 
 Result<StopReport> Registry::stop(std::string_view session_id, const StopOptions& options,
                                   const Call& call) {
-  return act_on(*impl_, session_id, call, [&](Act& act) {
+  return act_on(*impl_, session_id, call, [&](Act& act, const Record& record) {
+    if (act.by_one_pin(plan_of(options, record), options.total_ms)) return;
     if (options.force) {
       one_shot(act, Signal::kKill, options.total_ms);
     } else {
@@ -203,8 +290,13 @@ Result<StopReport> Registry::stop(std::string_view session_id, const StopOptions
 
 Result<StopReport> Registry::kill(std::string_view session_id, Signal signal, std::int64_t await_ms,
                                   const Call& call) {
-  return act_on(*impl_, session_id, call,
-                [&](Act& act) { one_shot(act, signal, std::max<std::int64_t>(await_ms, 0)); });
+  return act_on(*impl_, session_id, call, [&](Act& act, const Record&) {
+    const std::int64_t wait_ms = std::max<std::int64_t>(await_ms, 0);
+    StopPlan plan;
+    plan.shots = {{signal, 0}};
+    if (signal == Signal::kKill && act.by_one_pin(plan, wait_ms)) return;
+    one_shot(act, signal, wait_ms);
+  });
 }
 
 Result<WaitReport> Registry::wait(std::string_view session_id, const Call& call) {
@@ -220,7 +312,8 @@ Result<WaitReport> Registry::wait(std::string_view session_id, const Call& call)
   Target target(*impl_, view->record, *here, kByTime, call);
   const auto outcome = options.control->await_exit(target.pid(), target.judge(), call);
   if (!outcome) return tl::unexpected(outcome.error());
-  return WaitReport{view->record.session_id, outcome->result, target.why(outcome->reason)};
+  return WaitReport{view->record.session_id, outcome->result, target.why(outcome->reason),
+                    outcome->exit};
 }
 
 }  // namespace rollcall

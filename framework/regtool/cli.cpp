@@ -217,6 +217,7 @@ class CommandLine {
     sub("stop", "SIGTERM, again after a second, and sees whether it went")
         .positional("ID", "The session")
         .flag("--force", "One SIGKILL instead")
+        .flag("--tree", "With all that descends from its process")
         .flag("--accept-time-guard", kAcceptTimeGuard)
         .value("--after", "The second SIGTERM comes so much later (default 1000)", "MS")
         .value("--total", "Waits so long in all (default 3000)", "MS");
@@ -717,8 +718,12 @@ Command read_command(const std::string& chosen, const Typed& typed, Reader& read
   }
   if (chosen == "wait") return WaitCommand{reader.session(), reader.duration("timeout")};
   if (chosen == "stop") {
-    return StopCommand{reader.session(), typed.flag("force"), reader.milliseconds("after"),
-                       reader.milliseconds("total"), typed.flag("accept-time-guard")};
+    return StopCommand{reader.session(),
+                       typed.flag("force"),
+                       reader.milliseconds("after"),
+                       reader.milliseconds("total"),
+                       typed.flag("accept-time-guard"),
+                       typed.flag("tree")};
   }
   if (chosen == "kill") return read_kill(typed, reader);
   if (chosen == "forget") return ForgetCommand{reader.session(), typed.flag("force")};

@@ -10,6 +10,7 @@
 #include "regtool/json.hpp"
 #include "regtool/launcher.hpp"
 #include "regtool/ps_view.hpp"
+#include "rollcall/tree_hold.hpp"
 
 namespace rollcall::regtool {
 namespace {
@@ -59,9 +60,10 @@ class Session {
 
   // Opens the door and writes the record. A failure: the id was taken meanwhile. Everything else
   // is a warning.
-  [[nodiscard]] Outcome<void> record(std::int64_t command_pid) {
+  [[nodiscard]] Outcome<void> record(const launcher::GatedChild& child) {
     if (registry_ == nullptr) return {};
-    Record record = describe(command_pid);
+    Record record = describe(child.pid());
+    if (child.can_be_held()) record.metadata[plugin::kHoldsKey] = "1";
     if (!command_.no_door) open_door(record);
     auto registered = registry_->register_session(std::move(record), {}, {});
     if (registered) {
@@ -190,7 +192,7 @@ Outcome<int> run_attended(Context& context, const RunCommand& command,
       {.program = program, .command = command.command, .session_id = *id, .limits = limits});
   if (!child) return run_failure(child.error());
   platform::keep_memory_out_of_dumps();  // there will be a token in it; the child keeps its own
-  if (auto recorded = session.record((*child)->pid()); !recorded) {
+  if (auto recorded = session.record(**child); !recorded) {
     return tl::unexpected(recorded.error());
   }
   if (auto runs = (*child)->release(session.recorded()); !runs) {

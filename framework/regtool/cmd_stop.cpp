@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "core/text.hpp"
 #include "regtool/commands.hpp"
 #include "regtool/json.hpp"
 
@@ -9,12 +11,26 @@ namespace rollcall::regtool {
 namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::string_view kStopSchema = "rollcall.stop/1";
+
+bool has_ended(const StopReport& report) {
+  if (report.tree) return report.tree->members.front().state == StopMember::State::kEnded;
+  return report.outcome == StopOutcome::kEnded || report.outcome == StopOutcome::kAlreadyGone;
+}
+
+// " (exit code 3)", or nothing.
+std::string exit_text(const ExitStatus& exit) {
+  if (exit.kind == ExitStatus::Kind::kCode) return fmt::format(" (exit code {})", exit.value);
+  if (exit.kind == ExitStatus::Kind::kSignal) return fmt::format(" (by signal {})", exit.value);
+  return {};
+}
 
 std::string sentence(const StopReport& report, const std::string& sent) {
   const std::string why = report.reason.empty() ? "" : ": " + report.reason;
   switch (report.outcome) {
     case StopOutcome::kEnded:
-      return fmt::format("{}: ended after {}", report.session_id, sent);
+      return fmt::format("{}: ended{}{}", report.session_id, sent.empty() ? "" : " after " + sent,
+                         exit_text(report.exit));
     case StopOutcome::kAlreadyGone:
       return fmt::format("{}: gone already{}", report.session_id, why);
     case StopOutcome::kStillThere:
@@ -41,6 +57,83 @@ int exit_code_of(StopOutcome outcome) {
   return kExitRefused;
 }
 
+// `exit` and `exit_reason`: null both where it has not ended.
+void put_exit(JsonWriter& json, const ExitStatus& exit, bool ended) {
+  json.key("exit");
+  if (!ended || exit.kind == ExitStatus::Kind::kUnknown) {
+    json.null();
+  } else {
+    const bool code = exit.kind == ExitStatus::Kind::kCode;
+    json.begin_object().integer(code ? "code" : "signal", exit.value).end_object();
+  }
+  json.reason("exit_reason",
+              ended && exit.kind == ExitStatus::Kind::kUnknown ? exit.why : std::string());
+}
+
+std::string_view word_of(StopMember::State state) {
+  constexpr std::string_view kWords[] = {"still_there", "seen", "lost"};
+  return kWords[static_cast<std::size_t>(state)];
+}
+
+std::string_view word_of(Containment containment) {
+  return containment == Containment::kBestEffort ? "best_effort" : "kernel";
+}
+
+void put_signals(JsonWriter& json, const std::vector<Signal>& signals) {
+  json.key("signals").begin_array();
+  for (const Signal signal : signals) json.text(to_text(signal));
+  json.end_array();
+}
+
+void put_tree(JsonWriter& json, const std::optional<StopTree>& tree) {
+  json.key("tree");
+  if (!tree) {
+    json.null();
+    return;
+  }
+  json.begin_object().text("containment", word_of(tree->containment));
+  json.key("contained_by");
+  if (tree->containment == Containment::kBestEffort) {
+    json.null();
+  } else {
+    json.text(tree->containment == Containment::kCgroup ? "cgroup" : "subreaper");
+  }
+  json.key("members").begin_array();
+  for (const StopMember& member : tree->members) {
+    json.begin_object().integer("pid", member.pid).integer("ppid", member.parent_pid);
+    json.text("start", member.start_token).text("command", member.name);
+    put_signals(json, member.signals);
+    json.text("ended", word_of(member.state)).boolean("suspended", member.suspended);
+    json.boolean("orphan", member.orphan).reason("reason", member.reason);
+    put_exit(json, member.exit, member.state == StopMember::State::kEnded);
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
+// One line for the tree as a whole, and one for each process of which something is to be said.
+void tell_tree(Output& out, const StopTree& tree) {
+  const auto count = [&](StopMember::State state) {
+    return std::count_if(tree.members.begin(), tree.members.end(),
+                         [&](const StopMember& member) { return member.state == state; });
+  };
+  const std::string_view how =
+      tree.containment == Containment::kCgroup   ? "the kernel says that its cgroup is empty"
+      : tree.containment == Containment::kReaper ? "nothing else descended from it at the end"
+                                                 : "best effort: what had left the tree before is "
+                                                   "not known";
+  out.line(fmt::format("  tree: {} ended, {} still there, {} lost ({})",
+                       count(StopMember::State::kEnded), count(StopMember::State::kStillThere),
+                       count(StopMember::State::kLost), how));
+  for (const StopMember& member : tree.members) {
+    if (member.state == StopMember::State::kEnded) continue;
+    out.line(fmt::format("  {} {} {}{}{}", member.pid, text::for_terminal(member.name),
+                         member.state == StopMember::State::kLost ? "lost" : "still there",
+                         member.suspended ? ", suspended" : "",
+                         member.reason.empty() ? "" : ": " + text::for_terminal(member.reason)));
+  }
+}
+
 int tell(Output& out, const StopReport& report, std::string_view schema) {
   std::string sent;
   for (const Signal signal : report.signals) {
@@ -49,13 +142,17 @@ int tell(Output& out, const StopReport& report, std::string_view schema) {
   if (out.json()) {
     JsonWriter json;
     json.begin_object().text("schema", schema).text("session_id", report.session_id);
-    json.text("outcome", to_text(report.outcome)).key("signals").begin_array();
-    for (const Signal signal : report.signals) json.text(to_text(signal));
-    json.end_array().reason("reason", report.reason);
-    json.integer("elapsed_ms", report.elapsed_ns / kNsPerMs).end_object();
+    json.text("outcome", to_text(report.outcome));
+    put_signals(json, report.signals);
+    json.reason("reason", report.reason);
+    json.integer("elapsed_ms", report.elapsed_ns / kNsPerMs);
+    put_exit(json, report.exit, has_ended(report));
+    if (schema == kStopSchema) put_tree(json, report.tree);
+    json.end_object();
     out.document(json);
   } else {
     out.line(sentence(report, sent));
+    if (report.tree) tell_tree(out, *report.tree);
   }
   return exit_code_of(report.outcome);
 }
@@ -82,12 +179,13 @@ Outcome<int> run_stop(Context& context, const StopCommand& command) {
   if (!target) return tl::unexpected(target.error());
   StopOptions options;
   options.force = command.force;
+  options.tree = command.tree;
   options.second_after_ms = command.after_ms.value_or(context.config().stop_after_ms);
   options.total_ms = command.total_ms.value_or(context.config().stop_total_ms);
   const Progress progress(context.out(), "waiting for the end");
   const auto report = target->registry->stop(target->id, options, {});
   if (!report) return tl::unexpected(context.session_failure(report.error(), target->id));
-  return tell(context.out(), *report, "rollcall.stop/1");
+  return tell(context.out(), *report, kStopSchema);
 }
 
 Outcome<int> run_kill(Context& context, const KillCommand& command) {
@@ -121,7 +219,9 @@ Outcome<int> run_wait(Context& context, const WaitCommand& command) {
     JsonWriter json;
     json.begin_object().text("schema", "rollcall.wait/1").text("session_id", *id);
     json.text("result", kWords[index]).reason("reason", report->reason);
-    json.integer("elapsed_ms", (context.clock()->monotonic_ns() - begun) / kNsPerMs).end_object();
+    json.integer("elapsed_ms", (context.clock()->monotonic_ns() - begun) / kNsPerMs);
+    put_exit(json, report->exit, report->result == AwaitResult::kEnded);
+    json.end_object();
     out.document(json);
   } else {
     constexpr std::string_view kSentences[] = {"cannot be told", "ended", "still there"};
@@ -132,7 +232,7 @@ Outcome<int> run_wait(Context& context, const WaitCommand& command) {
     } else if (!report->reason.empty()) {
       text += ": " + report->reason;
     }
-    out.line(fmt::format("{}: {}", *id, text));
+    out.line(fmt::format("{}: {}{}", *id, text, exit_text(report->exit)));
   }
   return kCodes[index];
 }

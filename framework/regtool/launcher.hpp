@@ -73,6 +73,9 @@ class GatedChild {
   GatedChild& operator=(const GatedChild&) = delete;
 
   [[nodiscard]] std::int64_t pid() const;
+  // Whether what the command leaves behind stays with this process, which stays too while somebody
+  // stops the whole tree: rollcall/tree_hold.hpp. Linux only.
+  [[nodiscard]] bool can_be_held() const;
   // Opens the gate and waits until the command runs. `recorded`: it gets ROLLCALL_SESSION_ID, else
   // it has none. Failures: no_command (127), not_runnable (126), run_failed (125).
   [[nodiscard]] Outcome<void> release(bool recorded);

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "core/close_on_exec_posix.hpp"
+#include "regtool/orphans.hpp"
 #include "regtool/process_state.hpp"
 #include "regtool/signal_wait_posix.hpp"
 
@@ -30,6 +31,12 @@ namespace rollcall::regtool::launcher {
 namespace {
 
 constexpr std::string_view kSessionVariable = "ROLLCALL_SESSION_ID=";
+
+std::int64_t monotonic_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
 
 std::string errno_text(int code) { return std::generic_category().message(code); }
 
@@ -54,7 +61,8 @@ sigset_t held_signals(const platform::InheritedLimits& inherited) {
   }
   for (int signal = 1; signal < NSIG; ++signal) {
     // The end of the command must be told; going on is done by the kernel whether ignored or not.
-    if (signal == SIGCHLD || signal == SIGCONT) continue;
+    // SIGURG is how we are asked to stay (rollcall/tree_hold.hpp).
+    if (signal == SIGCHLD || signal == SIGCONT || signal == SIGURG) continue;
     if (inherited.ignores(signal)) sigdelset(&set, signal);
   }
   return set;
@@ -328,6 +336,8 @@ struct GatedChild::State {
   int passed_on = 0;            // the last signal that was sent to us and not to it
   bool others_stopped = false;  // of our group, by the kernel, since the terminal was lent
   bool rouse_again = false;     // the others of our group: see pass_on()
+  bool keeps_orphans = false;
+  std::int64_t held_until_ms = 0;  // on the monotonic clock; see rollcall/tree_hold.hpp
 
   int await_exec();
   void follow_stop(int signal);
@@ -336,6 +346,8 @@ struct GatedChild::State {
   void rouse_others();
   void pass_on(int signal);
   int next_signal(const sigset_t& held);
+  bool take_hold(const siginfo_t& info);
+  void stay_while_held(const sigset_t& held);
   End end_of(int status);
 };
 
@@ -440,6 +452,7 @@ Outcome<std::unique_ptr<GatedChild>> GatedChild::start(const Plan& plan) {
   }
   state->plan.gate = gate[0];
   state->plan.report = report[1];
+  state->keeps_orphans = keep_orphans();  // the child does not inherit it
   const pid_t pid = fork();
   if (pid == 0) be_child(state->plan, gate[1], report[0]);
   const int code = errno;
@@ -455,6 +468,8 @@ Outcome<std::unique_ptr<GatedChild>> GatedChild::start(const Plan& plan) {
 }
 
 std::int64_t GatedChild::pid() const { return state_->pid; }
+
+bool GatedChild::can_be_held() const { return state_->keeps_orphans; }
 
 Outcome<void> GatedChild::release(bool recorded) {
   State& state = *state_;
@@ -519,15 +534,42 @@ void GatedChild::State::pass_on(int signal) {
 // 0: none, look again.
 int GatedChild::State::next_signal(const sigset_t& held) {
   constexpr timespec kRouseAgainAfter{0, 50'000'000};
-  int signal = 0;
-  if (!rouse_again) return sigwait(&held, &signal) == 0 ? signal : 0;
-  signal = take_signal(held, kRouseAgainAfter);
-  if (signal > 0) return signal;
+  siginfo_t info{};
+  const int signal =
+      rouse_again ? take_signal(held, kRouseAgainAfter, &info) : await_signal(held, info);
+  if (signal > 0) return take_hold(info) ? 0 : signal;
+  if (!rouse_again) return 0;
   if (errno == EAGAIN) {
     rouse_again = false;
     rouse_others();
   }
   return 0;
+}
+
+bool GatedChild::State::take_hold(const siginfo_t& info) {
+  const auto asked = hold_asked(info);
+  if (!asked) return false;
+  held_until_ms = *asked == 0 ? 0 : monotonic_ms() + *asked;
+  return true;
+}
+
+// The command has ended. Whoever stops its tree wants us to stay, so that what it left behind is
+// still ours; who wants us gone sends us a signal.
+void GatedChild::State::stay_while_held(const sigset_t& held) {
+  sigset_t word{};
+  sigemptyset(&word);
+  sigaddset(&word, SIGURG);
+  siginfo_t info{};
+  const timespec no_wait{0, 0};
+  while (take_signal(word, no_wait, &info) == SIGURG) (void)take_hold(info);
+  while (held_until_ms > monotonic_ms()) {
+    reap_orphans(-1);
+    constexpr timespec kStep{0, 20'000'000};
+    info = {};
+    const int signal = take_signal(held, kStep, &info);
+    if (signal > 0 && take_hold(info)) continue;
+    if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT) return;
+  }
 }
 
 End GatedChild::attend() {
@@ -538,8 +580,11 @@ End GatedChild::attend() {
     int status = 0;
     const pid_t changed = waitpid(state.pid, &status, WNOHANG | WUNTRACED | WCONTINUED);
     if (changed == state.pid && (WIFEXITED(status) || WIFSIGNALED(status))) {
-      return state.end_of(status);
+      const End end = state.end_of(status);
+      if (state.keeps_orphans) state.stay_while_held(held);
+      return end;
     }
+    if (state.keeps_orphans) reap_orphans(state.pid);
     if (changed == state.pid && WIFSTOPPED(status)) {
       state.follow_stop(WSTOPSIG(status));
       continue;

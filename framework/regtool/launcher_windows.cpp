@@ -200,6 +200,8 @@ Outcome<std::unique_ptr<GatedChild>> GatedChild::start(const Plan& plan) {
 
 std::int64_t GatedChild::pid() const { return state_->child.pid; }
 
+bool GatedChild::can_be_held() const { return false; }
+
 // The environment was settled when the process was created: one that is not to have the variable
 // is created again. No record names the first.
 Outcome<void> GatedChild::release(bool recorded) {

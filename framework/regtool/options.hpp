@@ -58,6 +58,7 @@ struct StopCommand {
   std::optional<std::int64_t> after_ms;
   std::optional<std::int64_t> total_ms;
   bool accept_time_guard = false;
+  bool tree = false;
 };
 
 struct KillCommand {

@@ -10,9 +10,11 @@ namespace rollcall::regtool {
 
 // Takes a pending signal of the set, which is blocked, and waits for one no longer than `within`.
 // -1 and EAGAIN: there was none; EINTR: something else came. Source: sigtimedwait(2), which macOS
-// has not: there it is looked for every 5 ms.
-[[nodiscard]] inline int take_signal(const sigset_t& set, const timespec& within) {
+// has not: there it is looked for every 5 ms, and `info` stays as it was.
+[[nodiscard]] inline int take_signal(const sigset_t& set, const timespec& within,
+                                     siginfo_t* info = nullptr) {
 #if defined(__APPLE__)
+  static_cast<void>(info);
   constexpr long kStepNs = 5'000'000;
   for (long long left = within.tv_sec * 1'000'000'000LL + within.tv_nsec;; left -= kStepNs) {
     sigset_t pending{};
@@ -29,7 +31,18 @@ namespace rollcall::regtool {
   errno = EAGAIN;
   return -1;
 #else
-  return sigtimedwait(&set, nullptr, &within);
+  return sigtimedwait(&set, info, &within);
+#endif
+}
+
+// Waits for a signal of the set, which is blocked. -1 and errno. `info`: as above.
+[[nodiscard]] inline int await_signal(const sigset_t& set, siginfo_t& info) {
+#if defined(__APPLE__)
+  static_cast<void>(info);
+  int taken = 0;
+  return sigwait(&set, &taken) == 0 ? taken : -1;
+#else
+  return sigwaitinfo(&set, &info);
 #endif
 }
 

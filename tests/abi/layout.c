@@ -165,20 +165,75 @@ AT(rollcall_signal_outcome, reason_size, 16);
 AT(rollcall_signal_outcome, reserved, 20);
 AT(rollcall_signal_outcome, reason, 24);
 
-SIZE(rollcall_await_outcome, 176);
+SIZE(rollcall_exit, 128);
+AT(rollcall_exit, kind, 0);
+AT(rollcall_exit, value, 4);
+AT(rollcall_exit, why_size, 8);
+AT(rollcall_exit, reserved, 12);
+AT(rollcall_exit, why, 16);
+
+SIZE(rollcall_shot, 16);
+AT(rollcall_shot, signal, 0);
+AT(rollcall_shot, reserved, 4);
+AT(rollcall_shot, after_ns, 8);
+
+SIZE(rollcall_stop_plan, 24);
+AT(rollcall_stop_plan, struct_size, 0);
+AT(rollcall_stop_plan, flags, 4);
+AT(rollcall_stop_plan, shots, 8);
+AT(rollcall_stop_plan, shot_count, 16);
+
+SIZE(rollcall_stop_member, 464);
+AT(rollcall_stop_member, struct_size, 0);
+AT(rollcall_stop_member, state, 4);
+AT(rollcall_stop_member, pid, 8);
+AT(rollcall_stop_member, parent_pid, 16);
+AT(rollcall_stop_member, shots, 24);
+AT(rollcall_stop_member, flags, 28);
+AT(rollcall_stop_member, start_token_size, 32);
+AT(rollcall_stop_member, name_size, 36);
+AT(rollcall_stop_member, reason_size, 40);
+AT(rollcall_stop_member, reserved, 44);
+AT(rollcall_stop_member, start_token, 48);
+AT(rollcall_stop_member, name, 112);
+AT(rollcall_stop_member, reason, 176);
+AT(rollcall_stop_member, exit, 336);
+
+SIZE(rollcall_stop_sink, 24);
+AT(rollcall_stop_sink, struct_size, 0);
+AT(rollcall_stop_sink, reserved, 4);
+AT(rollcall_stop_sink, context, 8);
+AT(rollcall_stop_sink, member, 16);
+
+SIZE(rollcall_stop_outcome, 328);
+AT(rollcall_stop_outcome, struct_size, 0);
+AT(rollcall_stop_outcome, outcome, 4);
+AT(rollcall_stop_outcome, end, 8);
+AT(rollcall_stop_outcome, contained, 12);
+AT(rollcall_stop_outcome, os_code, 16);
+AT(rollcall_stop_outcome, shots, 24);
+AT(rollcall_stop_outcome, flags, 28);
+AT(rollcall_stop_outcome, reason_size, 32);
+AT(rollcall_stop_outcome, reserved, 36);
+AT(rollcall_stop_outcome, reason, 40);
+AT(rollcall_stop_outcome, exit, 200);
+
+SIZE(rollcall_await_outcome, 304);
 AT(rollcall_await_outcome, struct_size, 0);
 AT(rollcall_await_outcome, outcome, 4);
 AT(rollcall_await_outcome, flags, 8);
 AT(rollcall_await_outcome, reason_size, 12);
 AT(rollcall_await_outcome, reason, 16);
+AT(rollcall_await_outcome, exit, 176);
 
-SIZE(rollcall_process_control, 40);
+SIZE(rollcall_process_control, 48);
 AT(rollcall_process_control, struct_size, 0);
 AT(rollcall_process_control, flags, 4);
 AT(rollcall_process_control, create, 8);
 AT(rollcall_process_control, destroy, 16);
 AT(rollcall_process_control, signal, 24);
 AT(rollcall_process_control, await_exit, 32);
+AT(rollcall_process_control, stop, 40);
 
 SIZE(rollcall_store_entry, 80);
 AT(rollcall_store_entry, struct_size, 0);

@@ -371,13 +371,105 @@ typedef struct rollcall_signal_outcome {
 #define ROLLCALL_AWAIT_ENDED 1u       /* seen to have ended, or proven gone already */
 #define ROLLCALL_AWAIT_STILL_THERE 2u /* the deadline came first */
 
+/* How a process ended, of any process, not of a child only. */
+#define ROLLCALL_EXIT_UNKNOWN 0u /* `why` says why it is not known */
+#define ROLLCALL_EXIT_CODE 1u    /* `value`: as the process gave it */
+#define ROLLCALL_EXIT_SIGNAL 2u  /* `value`: the system's own number of the signal */
+
+typedef struct rollcall_exit {
+  uint32_t kind;
+  int32_t value;
+  uint32_t why_size;
+  uint32_t reserved;
+  char why[112];
+} rollcall_exit;
+
 typedef struct rollcall_await_outcome {
   uint32_t struct_size;
   uint32_t outcome;
   uint32_t flags; /* ROLLCALL_OBS_SUSPENDED where the process is stopped at the deadline */
   uint32_t reason_size;
   char reason[160];
+  rollcall_exit exit; /* with ENDED */
 } rollcall_await_outcome;
+
+/* One signal of `stop`, and when it is due. */
+typedef struct rollcall_shot {
+  uint32_t signal; /* ROLLCALL_SIGNAL_* */
+  uint32_t reserved;
+  int64_t after_ns; /* after the slot began; not before the shot in front of it */
+} rollcall_shot;
+
+/* Bits of rollcall_stop_plan.flags. */
+#define ROLLCALL_STOP_TREE 1u  /* with all that descends from the process */
+#define ROLLCALL_STOP_HOLDS 2u /* the process keeps its orphans and can be held: RULES.md, P54 */
+
+typedef struct rollcall_stop_plan {
+  uint32_t struct_size;
+  uint32_t flags;
+  const rollcall_shot* shots; /* 1..32, in order */
+  uint64_t shot_count;
+} rollcall_stop_plan;
+
+/* rollcall_stop_member.state. */
+#define ROLLCALL_MEMBER_STILL_THERE 0u
+#define ROLLCALL_MEMBER_ENDED 1u /* its end was seen through its pin */
+#define ROLLCALL_MEMBER_LOST 2u  /* seen in the tree, and not pinned there: never signalled */
+
+/* Bits of rollcall_stop_member.flags. */
+#define ROLLCALL_MEMBER_ROOT 1u      /* the judged process itself */
+#define ROLLCALL_MEMBER_SUSPENDED 2u /* STILL_THERE, and stopped */
+#define ROLLCALL_MEMBER_ORPHAN 4u    /* of the tree by its cgroup: its parent had gone before */
+
+/* One process of the tree, for the receipt. */
+typedef struct rollcall_stop_member {
+  uint32_t struct_size;
+  uint32_t state;
+  int64_t pid;
+  int64_t parent_pid; /* as it was found; -1: not known */
+  uint32_t shots;     /* bit i: shot i of the plan was sent to it */
+  uint32_t flags;
+  uint32_t start_token_size;
+  uint32_t name_size;
+  uint32_t reason_size;
+  uint32_t reserved;
+  char start_token[64];
+  char name[64]; /* the command name: bytes */
+  char reason[160];
+  rollcall_exit exit; /* with ENDED */
+} rollcall_stop_member;
+
+/* Receives the receipt: the root first; called when all is over, on the caller's thread. A negative
+ * answer ends it and is returned. */
+typedef struct rollcall_stop_sink {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void* context;
+  int32_t (*member)(void* context, const rollcall_stop_member* member);
+} rollcall_stop_sink;
+
+/* How surely nothing is left of a tree. */
+#define ROLLCALL_CONTAINED_NOT \
+  0u /* best effort: what was seen is what there was, as far as known */
+#define ROLLCALL_CONTAINED_CGROUP \
+  1u /* it had a cgroup of its own, which the kernel says is empty */
+#define ROLLCALL_CONTAINED_REAPER                                \
+  2u /* its orphans stay with the root, which was there when the \
+      * last reading found no descendant of it */
+
+typedef struct rollcall_stop_outcome {
+  uint32_t struct_size;
+  uint32_t outcome;   /* ROLLCALL_SIGNAL_*, of the first shot. Not SENT: nothing was signalled */
+  uint32_t end;       /* ROLLCALL_AWAIT_*, of the process itself */
+  uint32_t contained; /* ROLLCALL_CONTAINED_* */
+  int64_t os_code;
+  uint32_t shots; /* bit i: shot i of the plan was sent to the process itself */
+  uint32_t flags; /* ROLLCALL_OBS_SUSPENDED where it is stopped at the deadline */
+  uint32_t reason_size;
+  uint32_t reserved;
+  char reason[160];
+  rollcall_exit exit; /* of the process itself, with ENDED */
+} rollcall_stop_outcome;
 
 typedef struct rollcall_process_control {
   uint32_t struct_size;
@@ -399,6 +491,15 @@ typedef struct rollcall_process_control {
   int32_t (*await_exit)(void* self, int64_t pid, const rollcall_judge* judge,
                         rollcall_await_outcome* out, const rollcall_call* call,
                         rollcall_error* error);
+  /* [instance] A whole stop by one pin: pins and judges as `signal` does, once, sends the plan's
+   * shots through that pin as long as the process is there, and awaits its end until the call's
+   * deadline; what `signal` would refuse, it refuses. With ROLLCALL_STOP_TREE every descendant is
+   * pinned, proven to be one through its pin, and treated alike: P53 of RULES.md. The exit status
+   * is given where the kernel tells it; it is waited for a moment at most. Null, or
+   * E_UNSUPPORTED: only the two slots above are there. */
+  int32_t (*stop)(void* self, int64_t pid, const rollcall_stop_plan* plan,
+                  const rollcall_judge* judge, const rollcall_stop_sink* sink,
+                  rollcall_stop_outcome* out, const rollcall_call* call, rollcall_error* error);
 } rollcall_process_control;
 
 /* ------------------------------------------------------------------- rollcall.record-store/1 */

@@ -227,6 +227,10 @@ class ProcessControl {
                         rollcall_signal_outcome& out, const Call& call) = 0;
   virtual Status await_exit(std::int64_t pid, const Judge& judge, rollcall_await_outcome& out,
                             const Call& call) = 0;
+  virtual Status stop(std::int64_t, const StopPlan&, const Judge&, const StopSink&,
+                      rollcall_stop_outcome&, const Call&) {
+    return Status(ROLLCALL_E_UNSUPPORTED, "not offered");
+  }
 };
 
 // ----------------------------------------------------------------------------- record store
@@ -657,6 +661,24 @@ struct ControlTable {
       return status;
     });
   }
+  static std::int32_t stop(void* self, std::int64_t pid, const rollcall_stop_plan* plan,
+                           const rollcall_judge* judge, const rollcall_stop_sink* sink,
+                           rollcall_stop_outcome* out, const rollcall_call* call,
+                           rollcall_error* error) noexcept {
+    return guarded(error, [&]() -> Status {
+      const StopPlan shots(plan);
+      const Judge ours(judge);
+      const StopSink receipt(sink);
+      if (self == nullptr || out == nullptr || !ours.valid() || !receipt.valid()) {
+        return invalid("stop: a null argument");
+      }
+      if (!shots.valid()) return invalid("stop: a plan has 1 to 32 shots");
+      rollcall_stop_outcome outcome{};
+      Status status = self_of<T>(self).stop(pid, shots, ours, receipt, outcome, Call(call));
+      if (status.ok()) give_sized(out, outcome);
+      return status;
+    });
+  }
 
   using Base = ProcessControl;
   static constexpr const char* kId = ROLLCALL_PROCESS_CONTROL_ID;
@@ -667,6 +689,7 @@ struct ControlTable {
       &detail::destroy<T>,
       &signal,
       &await_exit,
+      kOverridden<decltype(&T::stop), decltype(&Base::stop)> ? &stop : nullptr,
   };
 };
 

@@ -185,6 +185,36 @@ class SocketBatch {
 
 // -------------------------------------------------------------------------- process control
 
+// The shots of one `stop`.
+class StopPlan {
+ public:
+  explicit StopPlan(const rollcall_stop_plan* plan) : plan_(detail::copy_sized(plan)) {}
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(plan_.shot_count); }
+  [[nodiscard]] const rollcall_shot& shot(std::size_t i) const { return plan_.shots[i]; }
+  [[nodiscard]] bool wants(std::uint32_t flag) const { return (plan_.flags & flag) != 0; }
+  [[nodiscard]] bool valid() const {
+    return plan_.shots != nullptr && plan_.shot_count >= 1 && plan_.shot_count <= 32;
+  }
+
+ private:
+  rollcall_stop_plan plan_;
+};
+
+// Receives the processes of a tree.
+class StopSink {
+ public:
+  explicit StopSink(const rollcall_stop_sink* sink) : sink_(detail::copy_sized(sink)) {}
+  // The host's answer: negative means stop and return it.
+  [[nodiscard]] std::int32_t member(rollcall_stop_member& member) const {
+    member.struct_size = sizeof(member);
+    return sink_.member(sink_.context, &member);
+  }
+  [[nodiscard]] bool valid() const { return sink_.member != nullptr; }
+
+ private:
+  rollcall_stop_sink sink_;
+};
+
 // The host's verdict about a reading that was taken through the pin.
 class Judge {
  public:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rollcall/call.hpp"
 #include "rollcall/identity.hpp"
@@ -44,10 +45,70 @@ struct SignalOutcome {
 
 enum class AwaitResult : std::uint8_t { kUnknown, kEnded, kStillThere };
 
+// How a process ended, of any process, not of a child only.
+struct ExitStatus {
+  enum class Kind : std::uint8_t { kUnknown, kCode, kSignal };
+  Kind kind = Kind::kUnknown;
+  std::int32_t value = 0;  // the code, or the system's own number of the signal
+  std::string why;         // with kUnknown: why it is not known
+};
+
 struct AwaitOutcome {
   AwaitResult result = AwaitResult::kUnknown;
   bool suspended = false;
   std::string reason;
+  ExitStatus exit;  // with kEnded
+};
+
+// One signal of a stop, and when it is due.
+struct Shot {
+  Signal signal = Signal::kTerm;
+  std::int64_t after_ns = 0;  // after the stop began
+};
+
+struct StopPlan {
+  std::vector<Shot> shots;  // 1..32, in order
+  bool tree = false;        // with all that descends from the process
+  bool holds = false;       // the process keeps its orphans, and stays while it is held
+};
+
+// One process of a tree that was stopped.
+struct StopMember {
+  enum class State : std::uint8_t {
+    kStillThere,
+    kEnded,  // its end was seen
+    kLost,   // seen in the tree, and not held there: never signalled
+  };
+  State state = State::kStillThere;
+  std::int64_t pid = 0;
+  std::int64_t parent_pid = -1;  // as it was found; -1: not known
+  std::string start_token;
+  std::string name;  // bytes
+  std::vector<Signal> signals;
+  bool root = false;
+  bool suspended = false;
+  bool orphan = false;  // of the tree by its cgroup: its parent had gone before
+  std::string reason;   // why it is lost, or could not be signalled
+  ExitStatus exit;      // with kEnded
+};
+
+// How surely nothing is left of a tree.
+enum class Containment : std::uint8_t {
+  kBestEffort,
+  kCgroup,  // the kernel says that the cgroup of its own is empty
+  kReaper,  // its orphans stay with the root, which was there when no descendant was left
+};
+
+struct StopResult {
+  SignalResult result = SignalResult::kRefused;  // of the first shot
+  AwaitResult end = AwaitResult::kUnknown;       // of the process itself
+  bool suspended = false;
+  std::string reason;
+  std::int64_t os_code = 0;
+  std::vector<Signal> signals;  // that were sent to the process itself
+  ExitStatus exit;
+  Containment containment = Containment::kBestEffort;
+  std::vector<StopMember> members;  // the root first
 };
 
 // A verdict made anew from the backend's own reading, through its pin on the process.
@@ -66,6 +127,10 @@ class ROLLCALL_API ProcessControl {
   // Waits for the judged process to end, at most until call.deadline_ns.
   [[nodiscard]] virtual Result<AwaitOutcome> await_exit(std::int64_t pid, const Judge& judge,
                                                         const Call& call) = 0;
+  // A whole stop by one pin that is held from the judge's verdict to the process's end, which is
+  // awaited until call.deadline_ns. kUnsupported: this platform has the two above only.
+  [[nodiscard]] virtual Result<StopResult> stop(std::int64_t pid, const StopPlan& plan,
+                                                const Judge& judge, const Call& call);
 };
 
 }  // namespace rollcall

@@ -78,24 +78,37 @@ struct StopOptions {
   bool force = false;  // one SIGKILL in place of both SIGTERM
   std::int64_t second_after_ms = 1000;
   std::int64_t total_ms = 3000;
+  // With all that descends from the session's process. kUnsupported where the platform's backend
+  // cannot hold a tree.
+  bool tree = false;
 };
 
 // kSent: of signals other than KILL, whose end nobody waits for.
 enum class StopOutcome : std::uint8_t { kEnded, kAlreadyGone, kStillThere, kRefused, kSent };
 [[nodiscard]] ROLLCALL_API std::string_view to_text(StopOutcome outcome);  // "ended", ...
 
+// What became of a session's tree, and how surely that is all of it.
+struct StopTree {
+  Containment containment = Containment::kBestEffort;
+  std::vector<StopMember> members;  // the session's own process first
+};
+
 struct StopReport {
   std::string session_id;
+  // With a tree, kEnded says that all of it was seen to end.
   StopOutcome outcome = StopOutcome::kRefused;
-  std::vector<Signal> signals;  // those that were sent, in order
+  std::vector<Signal> signals;  // those that were sent to the session's process, in order
   std::string reason;           // empty when ended without remark
   std::int64_t elapsed_ns = 0;
+  ExitStatus exit;               // of the session's process, where it has ended
+  std::optional<StopTree> tree;  // where one was asked for and something was signalled
 };
 
 struct WaitReport {
   std::string session_id;
   AwaitResult result = AwaitResult::kUnknown;
   std::string reason;
+  ExitStatus exit;  // with kEnded
 };
 
 // One line of an explanation: what was recorded, what was read, by whom, and what follows.
