@@ -109,7 +109,7 @@ _regtool() {
     verify) options="--explain --timeout" ;;
     wait) options="--timeout" ;;
     env) options="--show-secrets --null" ;;
-    stop) options="--force --after --total --accept-time-guard" ;;
+    stop) options="--force --tree --after --total --accept-time-guard" ;;
     kill) options="--signal --total --accept-time-guard" ;;
     forget) options="--force" ;;
     prune) options="--dry-run --undo" ;;

@@ -68,11 +68,18 @@ void ask(const System& system, const Pin& pin, const rollcall_observation& seen,
   refuse(asked.how, asked.error, out);
 }
 
-std::string exit_text(const System& system, const Pin& pin, std::int64_t pid) {
+// All 32 bits of its code.
+void settle_ended(const System& system, const Pin& pin, std::int64_t pid,
+                  rollcall_await_outcome& out) {
   std::uint32_t code = 0;
   const std::string text = name(pid) + " has exited";
-  if (system.exit_code(pin.handle.get(), code) != 0) return text;
-  return text + " with code " + std::to_string(code);
+  if (system.exit_code(pin.handle.get(), code) != 0) {
+    plugin::set_text(out.exit.why, out.exit.why_size, "its handle did not tell it");
+    return ended(out, text);
+  }
+  out.exit.kind = ROLLCALL_EXIT_CODE;
+  out.exit.value = static_cast<std::int32_t>(code);
+  ended(out, text + " with code " + std::to_string(code));
 }
 
 plugin::Status await_handle(const System& system, const Pin& pin, std::int64_t pid,
@@ -82,7 +89,7 @@ plugin::Status await_handle(const System& system, const Pin& pin, std::int64_t p
     Code error = 0;
     switch (system.wait(pin.handle.get(), static_cast<std::uint32_t>(step), error)) {
       case WaitState::kSignalled:
-        ended(out, exit_text(system, pin, pid));
+        settle_ended(system, pin, pid, out);
         return {};
       case WaitState::kFailed:
         plugin::set_text(out.reason, out.reason_size,
@@ -146,7 +153,7 @@ plugin::Status Control::await_exit(std::int64_t pid, const plugin::Judge& judge,
   }
   const auto verdict = judge(seen);
   if (verdict == ROLLCALL_JUDGE_GONE && seen.presence == ROLLCALL_PRESENCE_EXITED) {
-    ended(out, exit_text(system_, pin, pid));
+    settle_ended(system_, pin, pid, out);
     return {};
   }
   if (backend::settle_awaited(verdict, seen, out)) return {};

@@ -141,7 +141,8 @@ Outcome exit_code(Stage& stage) {
   stage.end_soon(pid, 7);
   const auto told = await_exit(stage, pid, recorded, kLong);
   if (told.outcome != ROLLCALL_AWAIT_ENDED) return broken(shown(told));
-  return told.text.find("code 7") != std::string::npos ? holds() : lacks(told.text);
+  if (told.exit.kind == ROLLCALL_EXIT_UNKNOWN) return lacks(told.text);
+  return expect(told.exit.kind == ROLLCALL_EXIT_CODE && told.exit.value == 7, shown(told));
 }
 
 Outcome await_in_doubt(Stage& stage) {

@@ -144,7 +144,7 @@ Signalled signal(Stage& stage, std::int64_t pid, std::uint32_t number, Judge jud
   const auto code =
       backend.control->signal(backend.control_self, pid, number, &raw, &out, nullptr, &error);
   const std::string reason(out.reason, out.reason_size);
-  return {code, out.outcome, code == ROLLCALL_OK ? reason : std::string(error.message)};
+  return {code, out.outcome, code == ROLLCALL_OK ? reason : std::string(error.message), {}};
 }
 
 Signalled await_exit(Stage& stage, std::int64_t pid, Judge judge, std::int64_t limit_ns) {
@@ -159,7 +159,7 @@ Signalled await_exit(Stage& stage, std::int64_t pid, Judge judge, std::int64_t l
   const auto code =
       backend.control->await_exit(backend.control_self, pid, &raw, &out, &call, &error);
   const std::string reason(out.reason, out.reason_size);
-  return {code, out.outcome, code == ROLLCALL_OK ? reason : std::string(error.message)};
+  return {code, out.outcome, code == ROLLCALL_OK ? reason : std::string(error.message), out.exit};
 }
 
 }  // namespace rollcall::conformance

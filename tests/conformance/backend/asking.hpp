@@ -52,6 +52,7 @@ struct Signalled {
   std::int32_t code = 0;
   std::uint32_t outcome = 0;
   std::string text;
+  rollcall_exit exit = {};  // of await_exit
 };
 Signalled signal(Stage& stage, std::int64_t pid, std::uint32_t number, Judge judge);
 Signalled await_exit(Stage& stage, std::int64_t pid, Judge judge, std::int64_t limit_ns);
