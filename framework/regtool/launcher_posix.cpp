@@ -21,7 +21,7 @@
 #include <utility>
 
 #include "core/close_on_exec_posix.hpp"
-#include "regtool/orphans.hpp"
+#include "regtool/orphans_posix.hpp"
 #include "regtool/process_state.hpp"
 #include "regtool/signal_wait_posix.hpp"
 

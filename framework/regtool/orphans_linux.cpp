@@ -1,4 +1,4 @@
-#include "regtool/orphans.hpp"
+#include "regtool/orphans_posix.hpp"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>

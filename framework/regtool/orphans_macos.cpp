@@ -1,4 +1,4 @@
-#include "regtool/orphans.hpp"
+#include "regtool/orphans_posix.hpp"
 
 namespace rollcall::regtool {
 
