@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,6 +29,9 @@ ssize_t real_getdents64(int fd, void* buffer, std::size_t size) {
 }
 int real_pidfd_open(pid_t pid, unsigned flags) {
   return static_cast<int>(::syscall(SYS_pidfd_open, pid, flags));
+}
+int real_getrlimit(int resource, struct rlimit* out) {
+  return ::getrlimit(static_cast<__rlimit_resource>(resource), out);
 }
 int real_pidfd_send_signal(int pidfd, int signal) {
   return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
@@ -70,6 +75,14 @@ constexpr System kLinux = {
     .getsockopt = &::getsockopt,
     .getsockname = &::getsockname,
     .getpeername = &::getpeername,
+    .epoll_create1 = &::epoll_create1,
+    .epoll_ctl = &::epoll_ctl,
+    .epoll_wait = &::epoll_wait,
+    .inotify_init1 = &::inotify_init1,
+    .inotify_add_watch = &::inotify_add_watch,
+    .inotify_rm_watch = &::inotify_rm_watch,
+    .eventfd = &::eventfd,
+    .getrlimit = &real_getrlimit,
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <poll.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -45,6 +47,14 @@ struct System {
   int (*getsockopt)(int fd, int level, int name, void* value, socklen_t* size);
   int (*getsockname)(int fd, struct sockaddr* out, socklen_t* size);
   int (*getpeername)(int fd, struct sockaddr* out, socklen_t* size);
+  int (*epoll_create1)(int flags);
+  int (*epoll_ctl)(int epoll, int operation, int fd, struct epoll_event* event);
+  int (*epoll_wait)(int epoll, struct epoll_event* events, int most, int timeout_ms);
+  int (*inotify_init1)(int flags);
+  int (*inotify_add_watch)(int inotify, const char* path, std::uint32_t mask);
+  int (*inotify_rm_watch)(int inotify, int watch);
+  int (*eventfd)(unsigned value, int flags);
+  int (*getrlimit)(int resource, struct rlimit* out);
 };
 
 // The real one.

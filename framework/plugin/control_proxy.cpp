@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/judge_frame.hpp"
 #include "plugin/proxies.hpp"
 
 namespace rollcall::loader {
@@ -26,35 +27,6 @@ static_assert(static_cast<int>(SignalResult::kAlreadyGone) == ROLLCALL_SIGNAL_AL
 static_assert(static_cast<int>(AwaitResult::kUnknown) == ROLLCALL_AWAIT_UNKNOWN);
 static_assert(static_cast<int>(AwaitResult::kEnded) == ROLLCALL_AWAIT_ENDED);
 static_assert(static_cast<int>(AwaitResult::kStillThere) == ROLLCALL_AWAIT_STILL_THERE);
-
-// The caller's judge, and what it last said. Anything that it throws is no licence.
-struct JudgeFrame {
-  const Judge& judge;
-  std::int64_t pid;
-  std::uint32_t said = ROLLCALL_JUDGE_UNVERIFIED;
-
-  static std::uint32_t ask(void* context, const rollcall_observation* reading) noexcept {
-    auto& frame = *static_cast<JudgeFrame*>(context);
-    frame.said = ROLLCALL_JUDGE_UNVERIFIED;
-    if (reading == nullptr) return frame.said;
-    try {
-      Observation taken;
-      take_observation(*reading, frame.pid, taken);
-      const ProcessState state = frame.judge.judge(taken);
-      if (state == ProcessState::kAlive) frame.said = ROLLCALL_JUDGE_ALIVE;
-      if (state == ProcessState::kGone) frame.said = ROLLCALL_JUDGE_GONE;
-    } catch (...) {
-      frame.said = ROLLCALL_JUDGE_UNVERIFIED;
-    }
-    return frame.said;
-  }
-  [[nodiscard]] rollcall_judge raw() {
-    return {.struct_size = sizeof(rollcall_judge),
-            .wants = judge.wants,
-            .context = this,
-            .judge = &JudgeFrame::ask};
-  }
-};
 
 static_assert(static_cast<int>(ExitStatus::Kind::kCode) == ROLLCALL_EXIT_CODE);
 static_assert(static_cast<int>(ExitStatus::Kind::kSignal) == ROLLCALL_EXIT_SIGNAL);

@@ -303,6 +303,12 @@ Result<std::shared_ptr<ProcessControl>> Host::platform_control() {
   return made(loader::make_control(*context, impl_->options().backend_settings));
 }
 
+Result<std::shared_ptr<Watcher>> Host::platform_watcher() {
+  auto context = impl_->platform();
+  if (!context) return tl::unexpected<Error>(std::move(context.error()));
+  return made(loader::make_watcher(*context, impl_->options().backend_settings));
+}
+
 Result<std::shared_ptr<ProcessProbe>> Host::probe(std::string_view plugin_id,
                                                   const Settings& settings) {
   auto context = impl_->by_id(plugin_id);

@@ -85,6 +85,8 @@ class Instance : public std::enable_shared_from_this<Instance> {
     return code == ROLLCALL_OK ? Status() : failed(what, code, error);
   }
 
+  // For slots that may be called while another one runs.
+  [[nodiscard]] void* self() const { return self_; }
   [[nodiscard]] tl::unexpected<Error> not_offered(const char* what) const;
   [[nodiscard]] std::int64_t steady_deadline(std::int64_t deadline_ns) const {
     return context_.clock.steady_deadline(deadline_ns);

@@ -35,7 +35,7 @@ Result<SharedLibrary> load_checked(const std::string& path, bool accept_untruste
 
 const std::vector<std::string>& known_interfaces() {
   static const std::vector<std::string> ids = {ROLLCALL_PROCESS_PROBE_ID,
-                                               ROLLCALL_PROCESS_CONTROL_ID,
+                                               ROLLCALL_PROCESS_CONTROL_ID, ROLLCALL_WATCH_ID,
                                                ROLLCALL_RECORD_STORE_ID, ROLLCALL_DOOR_PROBER_ID};
   return ids;
 }

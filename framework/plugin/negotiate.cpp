@@ -166,6 +166,23 @@ Result<rollcall_process_control> read_control_table(std::span<const std::byte> b
   return table;
 }
 
+Result<rollcall_watch> read_watch_table(std::span<const std::byte> bytes) {
+  auto table = copy_table<rollcall_watch>(bytes, "watch");
+  if (!table) return table;
+  if (Status ok = require({{"create", table->create != nullptr},
+                           {"destroy", table->destroy != nullptr},
+                           {"add_process", table->add_process != nullptr},
+                           {"add_directory", table->add_directory != nullptr},
+                           {"remove", table->remove != nullptr},
+                           {"wait", table->wait != nullptr},
+                           {"wake", table->wake != nullptr}},
+                          "watch");
+      !ok) {
+    return tl::unexpected<Error>(std::move(ok.error()));
+  }
+  return table;
+}
+
 Result<rollcall_record_store> read_store_table(std::span<const std::byte> bytes) {
   auto table = copy_table<rollcall_record_store>(bytes, "record-store");
   if (!table) return table;

@@ -45,6 +45,7 @@ struct NegotiatedEntry {
 // Errors: kCorrupt, naming the required slot that is missing.
 [[nodiscard]] Result<rollcall_process_probe> read_probe_table(std::span<const std::byte> bytes);
 [[nodiscard]] Result<rollcall_process_control> read_control_table(std::span<const std::byte> bytes);
+[[nodiscard]] Result<rollcall_watch> read_watch_table(std::span<const std::byte> bytes);
 [[nodiscard]] Result<rollcall_record_store> read_store_table(std::span<const std::byte> bytes);
 [[nodiscard]] Result<rollcall_door_prober> read_door_table(std::span<const std::byte> bytes);
 

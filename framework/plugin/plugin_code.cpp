@@ -223,6 +223,7 @@ PluginCode::~PluginCode() {
 bool PluginCode::offers(std::string_view interface_id) const {
   if (interface_id == ROLLCALL_PROCESS_PROBE_ID) return probe_.has_value();
   if (interface_id == ROLLCALL_PROCESS_CONTROL_ID) return control_.has_value();
+  if (interface_id == ROLLCALL_WATCH_ID) return watch_.has_value();
   if (interface_id == ROLLCALL_RECORD_STORE_ID) return store_.has_value();
   if (interface_id == ROLLCALL_DOOR_PROBER_ID) return door_.has_value();
   return negotiated_.entry.get_interface(std::string(interface_id).c_str()) != nullptr;
@@ -249,6 +250,7 @@ Status PluginCode::read_tables() {
   const rollcall_entry& entry = negotiated_.entry;
   Status ok = take_table(entry, ROLLCALL_PROCESS_PROBE_ID, &read_probe_table, probe_);
   if (ok) ok = take_table(entry, ROLLCALL_PROCESS_CONTROL_ID, &read_control_table, control_);
+  if (ok) ok = take_table(entry, ROLLCALL_WATCH_ID, &read_watch_table, watch_);
   if (ok) ok = take_table(entry, ROLLCALL_RECORD_STORE_ID, &read_store_table, store_);
   if (ok) ok = take_table(entry, ROLLCALL_DOOR_PROBER_ID, &read_door_table, door_);
   return ok;

@@ -76,6 +76,7 @@ class PluginCode {
   [[nodiscard]] bool offers(std::string_view interface_id) const;
   [[nodiscard]] const std::optional<rollcall_process_probe>& probe() const { return probe_; }
   [[nodiscard]] const std::optional<rollcall_process_control>& control() const { return control_; }
+  [[nodiscard]] const std::optional<rollcall_watch>& watch() const { return watch_; }
   [[nodiscard]] const std::optional<rollcall_record_store>& store() const { return store_; }
   [[nodiscard]] const std::optional<rollcall_door_prober>& door() const { return door_; }
 
@@ -97,6 +98,7 @@ class PluginCode {
   std::string vendor_;
   std::optional<rollcall_process_probe> probe_;
   std::optional<rollcall_process_control> control_;
+  std::optional<rollcall_watch> watch_;
   std::optional<rollcall_record_store> store_;
   std::optional<rollcall_door_prober> door_;
   Health health_;

@@ -12,6 +12,7 @@
 #include "rollcall/process_control.hpp"
 #include "rollcall/process_probe.hpp"
 #include "rollcall/record_store.hpp"
+#include "rollcall/watcher.hpp"
 
 namespace rollcall::loader {
 
@@ -21,6 +22,8 @@ namespace rollcall::loader {
                                                                bool is_platform);
 [[nodiscard]] Result<std::shared_ptr<ProcessControl>> make_control(const PluginContext& context,
                                                                    const Settings& settings);
+[[nodiscard]] Result<std::shared_ptr<Watcher>> make_watcher(const PluginContext& context,
+                                                            const Settings& settings);
 [[nodiscard]] Result<std::shared_ptr<RecordStore>> make_store(const PluginContext& context,
                                                               const Settings& settings);
 [[nodiscard]] Result<std::shared_ptr<DoorProber>> make_door_prober(const PluginContext& context,

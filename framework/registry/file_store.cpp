@@ -107,6 +107,10 @@ void FileStore::set_writer(const ProcessIdentity& self) {
   if (impl_->writer != self) impl_->writer = self;
 }
 
+std::optional<StorePlace> FileStore::place() const {
+  return StorePlace{core::join_path(impl_->options.home, impl_->options.folder), true};
+}
+
 Result<std::vector<StoredRecord>> FileStore::list(const Call& call) {
   std::vector<StoredRecord> records;
   const auto running = impl_->open_dir(impl_->options.folder);

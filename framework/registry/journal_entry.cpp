@@ -13,7 +13,7 @@
 namespace rollcall {
 namespace {
 
-constexpr std::array<std::pair<EventKind, std::string_view>, 8> kKinds = {{
+constexpr std::array<std::pair<EventKind, std::string_view>, 9> kKinds = {{
     {EventKind::kAppeared, "appeared"},
     {EventKind::kChanged, "changed"},
     {EventKind::kLive, "live"},
@@ -22,6 +22,7 @@ constexpr std::array<std::pair<EventKind, std::string_view>, 8> kKinds = {{
     {EventKind::kGone, "gone"},
     {EventKind::kRemoved, "removed"},
     {EventKind::kStopRequested, "stop_requested"},
+    {EventKind::kPresent, "present"},
 }};
 
 }  // namespace
@@ -185,6 +186,7 @@ std::string entry_line(const Event& event) {
   } else {
     line.null("url");
   }
+  line.text("record", event.record);
   if (event.stop) write_stop(line, *event.stop);
   line.copy().end(JsonKind::kObject);
   return text::json_for_terminal(line.copy().text()) + '\n';
@@ -225,6 +227,7 @@ Result<JournalEntry> parse_entry(std::string_view bytes) {
   if (const std::string* url = fields.raw("url"); url != nullptr && *url != "null") {
     event.url = fields.text("url");
   }
+  event.record = fields.text("record");
   if (const auto stop = fields.object("stop")) event.stop = read_stop(*stop);
   return entry;
 }

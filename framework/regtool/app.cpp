@@ -79,6 +79,10 @@ struct Dispatch {
   Outcome<int> operator()(const StopCommand& command) const { return run_stop(context, command); }
   Outcome<int> operator()(const KillCommand& command) const { return run_kill(context, command); }
   Outcome<int> operator()(const WaitCommand& command) const { return run_wait(context, command); }
+  Outcome<int> operator()(const WatchCommand& command) const { return run_watch(context, command); }
+  Outcome<int> operator()(const EventsCommand& command) const {
+    return run_events(context, command);
+  }
   Outcome<int> operator()(const PruneCommand& command) const { return run_prune(context, command); }
   Outcome<int> operator()(const EnvCommand& command) const { return run_env(context, command); }
   Outcome<int> operator()(const TreeCommand& command) const { return run_tree(context, command); }
@@ -158,6 +162,7 @@ bool takes_stores(const Command& command) {
   return std::holds_alternative<VerifyOptions>(command) ||
          std::holds_alternative<ShowOptions>(command) ||
          std::holds_alternative<WaitCommand>(command) ||
+         std::holds_alternative<WatchCommand>(command) ||
          std::holds_alternative<StopCommand>(command) ||
          std::holds_alternative<KillCommand>(command);
 }
@@ -170,7 +175,7 @@ Outcome<int> execute(const Invocation& invocation, Output& output,
   }
   if (std::holds_alternative<VersionCommand>(invocation.command)) return say_version(output);
   if (invocation.global.chose_stores && !takes_stores(invocation.command)) {
-    return usage_failure("--store is for ps, show, verify, wait, stop and kill");
+    return usage_failure("--store is for ps, show, verify, wait, watch, stop and kill");
   }
   // `run` does so itself, once the command that it starts cannot inherit it any more; `sentinel
   // run` has no secret, and becomes the command.

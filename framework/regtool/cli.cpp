@@ -11,6 +11,7 @@
 #include "regtool/options.hpp"
 #include "regtool/platform.hpp"
 #include "regtool/ps_view.hpp"
+#include "rollcall/journal.hpp"
 #include "rollcall/record.hpp"
 
 namespace rollcall::regtool {
@@ -211,6 +212,14 @@ class CommandLine {
     sub("wait", "Waits until a session's process has ended")
         .positional("ID", "The session")
         .value("--timeout", "At most so long: 500ms, 2s, 5m", "TIME");
+    sub("watch", "What appears, changes, answers, falls silent and ends, as it happens")
+        .value("--after", "Go on behind this cursor, as the journal has it", "CURSOR")
+        .value("--interval", "Between two sweeps, which ask the doors (default 30s)", "TIME")
+        .flag("--no-probe", "Ask no door: a running session is alive, not live");
+    sub("events", "What the journal says has happened")
+        .value("--after", "Only what stands behind this cursor", "CURSOR")
+        .value("--limit", "At most so many: the first ones behind --after, else the last ones",
+               "N");
   }
 
   void add_acting() {
@@ -426,6 +435,15 @@ class Reader {
     if (!parsed) {
       note(bad_option(key, *value, fmt::format("a whole number from {} to {}", lowest, highest))
                .value());
+    }
+    return parsed;
+  }
+  std::optional<std::uint64_t> cursor(const std::string& key) {
+    const std::string* value = typed_.value(key);
+    if (value == nullptr) return std::nullopt;
+    const auto parsed = parse_cursor(*value);
+    if (!parsed) {
+      note(bad_option(key, *value, "a cursor is what watch and events give as one, or 0").value());
     }
     return parsed;
   }
@@ -717,6 +735,13 @@ Command read_command(const std::string& chosen, const Typed& typed, Reader& read
     return command;
   }
   if (chosen == "wait") return WaitCommand{reader.session(), reader.duration("timeout")};
+  if (chosen == "watch") {
+    return WatchCommand{reader.cursor("after"), reader.duration("interval"),
+                        typed.flag("no-probe")};
+  }
+  if (chosen == "events") {
+    return EventsCommand{reader.cursor("after"), reader.integer("limit", 1, 1'000'000)};
+  }
   if (chosen == "stop") {
     return StopCommand{reader.session(),
                        typed.flag("force"),

@@ -22,6 +22,8 @@ class JsonWriter;
 [[nodiscard]] Outcome<int> run_stop(Context& context, const StopCommand& command);
 [[nodiscard]] Outcome<int> run_kill(Context& context, const KillCommand& command);
 [[nodiscard]] Outcome<int> run_wait(Context& context, const WaitCommand& command);
+[[nodiscard]] Outcome<int> run_watch(Context& context, const WatchCommand& command);
+[[nodiscard]] Outcome<int> run_events(Context& context, const EventsCommand& command);
 [[nodiscard]] Outcome<int> run_register(Context& context, const RegisterCommand& command);
 [[nodiscard]] Outcome<int> run_forget(Context& context, const ForgetCommand& command);
 [[nodiscard]] Outcome<int> run_prune(Context& context, const PruneCommand& command);

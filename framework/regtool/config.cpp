@@ -45,6 +45,10 @@ const Key kKeys[] = {
     {"doors.total_timeout_ms", "ROLLCALL_DOORS_TOTAL_TIMEOUT_MS",
      NumberKey{&Config::total_timeout_ms, 1, 600'000}},
     {"gone.days", "ROLLCALL_GONE_DAYS", NumberKey{&Config::gone_days, 0, 36'500}},
+    {"journal.segment_bytes", "ROLLCALL_JOURNAL_SEGMENT_BYTES",
+     NumberKey{&Config::journal_segment_bytes, 4096, 1 << 30}},
+    {"journal.segments", "ROLLCALL_JOURNAL_SEGMENTS",
+     NumberKey{&Config::journal_segments, 1, 1000}},
     {"plugins.dirs", nullptr, &Config::plugin_dirs},
     {"plugins.second_opinion", nullptr, &Config::second_opinion},
     {"plugins.token_allowed", nullptr, &Config::token_allowed},
@@ -65,6 +69,8 @@ const Key kKeys[] = {
     {"stop.after_ms", "ROLLCALL_STOP_AFTER_MS", NumberKey{&Config::stop_after_ms, 0, kDayMs}},
     {"stop.total_ms", "ROLLCALL_STOP_TOTAL_MS", NumberKey{&Config::stop_total_ms, 0, kDayMs}},
     {"terminal.kinds", "ROLLCALL_TERMINAL_KINDS", &Config::terminal_kinds},
+    {"watch.interval_ms", "ROLLCALL_WATCH_INTERVAL_MS",
+     NumberKey{&Config::watch_interval_ms, 10, kDayMs}},
 };
 
 const Key* find_key(std::string_view name) {

@@ -25,8 +25,11 @@ struct Config {
   std::int64_t gone_days = 7;               // gone.days
   std::int64_t quarantine_days = 30;        // quarantine.days
   std::int64_t quarantine_files = 100;      // quarantine.files
-  std::int64_t stop_after_ms = 1000;        // stop.after_ms
-  std::int64_t stop_total_ms = 3000;        // stop.total_ms
+  std::int64_t journal_segment_bytes = 1 << 20;  // journal.segment_bytes
+  std::int64_t journal_segments = 4;             // journal.segments
+  std::int64_t stop_after_ms = 1000;             // stop.after_ms
+  std::int64_t stop_total_ms = 3000;             // stop.total_ms
+  std::int64_t watch_interval_ms = 30'000;       // watch.interval_ms: between two sweeps
   std::vector<std::string> terminal_kinds;  // terminal.kinds: NAME=ID_VARIABLE[:NAMESPACE_VARIABLE]
   // terminal.input.NAME: the words of a command that types into a terminal of that kind.
   std::map<std::string, std::vector<std::string>> terminal_inputs;

@@ -198,6 +198,17 @@ Outcome<std::shared_ptr<FileStore>> Context::files() {
 
 Outcome<std::shared_ptr<FileStore>> Context::receipt_files() { return open_files(kReceiptsFolder); }
 
+Outcome<std::shared_ptr<Journal>> Context::journal() const {
+  Journal::Options options{.home = home_, .clock = clock_};
+  options.read_only = is_foreign();
+  options.segment_bytes = config_.journal_segment_bytes;
+  options.segments = config_.journal_segments;
+  options.expect_owner = owner_;
+  auto journal = Journal::open(std::move(options));
+  if (!journal) return failure_of(journal.error(), home_);
+  return std::move(*journal);
+}
+
 Outcome<Registry::Options> Context::common_options(const OpenOptions& chosen) {
   const auto host = this->host();
   if (!host) return tl::unexpected(host.error());

@@ -14,6 +14,7 @@
 #include "regtool/stores.hpp"
 #include "rollcall/file_store.hpp"
 #include "rollcall/host.hpp"
+#include "rollcall/journal.hpp"
 #include "rollcall/registry.hpp"
 
 namespace rollcall::regtool {
@@ -44,6 +45,8 @@ class Context {
   [[nodiscard]] Outcome<std::shared_ptr<FileStore>> files();
   // The same home's receipts.
   [[nodiscard]] Outcome<std::shared_ptr<FileStore>> receipt_files();
+  // Of this home; of another user's for reading only.
+  [[nodiscard]] Outcome<std::shared_ptr<Journal>> journal() const;
   // Of the one store that was chosen; more than one is a usage failure. `door_timeout_ns`: of the
   // first call; nullopt: the configuration's.
   [[nodiscard]] Outcome<Registry*> registry(std::optional<std::int64_t> door_timeout_ns = {});

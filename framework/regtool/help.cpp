@@ -57,6 +57,20 @@ Exit: 0 it has one, 1 none, no such session, or its process is gone; 4 another u
 
 tmux is known; the configuration's terminal.input.NAME names the command of any other.
 )"},
+    {"watch", R"(Examples:
+  regtool watch                          what is there now, then what happens
+  regtool watch --json                   a line each, with a cursor
+  regtool watch --json --after CURSOR    also what happened since that line
+  regtool watch --interval 5s            asks the doors every 5 s
+
+Ends with Ctrl-C or SIGTERM: exit 0.
+)"},
+    {"events", R"(Examples:
+  regtool events --limit 20              the last 20 things that happened
+  regtool events --json --after CURSOR   what happened since
+
+Exit: 0 read, whatever was in it; 5 the journal cannot be read.
+)"},
     {"wait", R"(Examples:
   regtool wait 9d0e                      until its process has ended
   regtool wait 9d0e --timeout 30s

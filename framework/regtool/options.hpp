@@ -73,6 +73,17 @@ struct WaitCommand {
   std::optional<std::int64_t> timeout_ns;
 };
 
+struct WatchCommand {
+  std::optional<std::uint64_t> after;
+  std::optional<std::int64_t> interval_ns;
+  bool no_probe = false;
+};
+
+struct EventsCommand {
+  std::optional<std::uint64_t> after;
+  std::optional<std::int64_t> limit;
+};
+
 struct ForgetCommand {
   SessionName session;
   bool force = false;
@@ -213,11 +224,11 @@ struct HelpCommand {
 
 using Command = std::variant<
     HelpCommand, VersionCommand, PsOptions, VerifyOptions, ShowOptions, RunCommand, RegisterCommand,
-    ForgetCommand, StopCommand, KillCommand, WaitCommand, PruneCommand, EnvCommand, TreeCommand,
-    TerminalCommand, TypeCommand, ReceiptsListCommand, ReceiptsFindCommand, ReceiptsDiscoverCommand,
-    ReceiptsResolveCommand, ReceiptsForgetCommand, ReceiptsRegisterCommand, SentinelWriteCommand,
-    SentinelCheckCommand, SentinelRunCommand, SweepCommand, PluginsCommand, PluginsCheckCommand,
-    PairsLsCommand, PairsShowCommand, PairsRebindCommand, DoctorCommand>;
+    ForgetCommand, StopCommand, KillCommand, WaitCommand, WatchCommand, EventsCommand, PruneCommand,
+    EnvCommand, TreeCommand, TerminalCommand, TypeCommand, ReceiptsListCommand, ReceiptsFindCommand,
+    ReceiptsDiscoverCommand, ReceiptsResolveCommand, ReceiptsForgetCommand, ReceiptsRegisterCommand,
+    SentinelWriteCommand, SentinelCheckCommand, SentinelRunCommand, SweepCommand, PluginsCommand,
+    PluginsCheckCommand, PairsLsCommand, PairsShowCommand, PairsRebindCommand, DoctorCommand>;
 
 struct Invocation {
   GlobalOptions global;

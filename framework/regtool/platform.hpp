@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -91,6 +93,23 @@ Status write_all(Stream stream, std::string_view bytes);
 [[nodiscard]] std::int64_t current_pid();
 // The file that this process runs. Errors: kIo.
 [[nodiscard]] Result<std::string> own_executable();
+
+// Being asked to end, for a command that runs until then: SIGINT, SIGTERM or SIGHUP; Windows:
+// Ctrl-C, Ctrl-Break, or a console that closes. Costs nothing while nobody asks. One at a time, and
+// before any other thread is started.
+class EndRequest {
+ public:
+  // `asked` is called in a thread of its own, at most once.
+  explicit EndRequest(std::function<void()> asked);
+  // From then on `asked` is not called.
+  ~EndRequest();
+  EndRequest(const EndRequest&) = delete;
+  EndRequest& operator=(const EndRequest&) = delete;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // The platform's path of the system's configuration; empty: there is none.
 [[nodiscard]] std::string system_config_path();

@@ -36,6 +36,9 @@ class ForeignStore : public RecordStore {
 
   [[nodiscard]] std::string id() const override { return options_.name; }
   [[nodiscard]] Result<std::vector<StoredRecord>> list(const Call& call) override;
+  [[nodiscard]] std::optional<StorePlace> place() const override {
+    return StorePlace{options_.dir, false};
+  }
   [[nodiscard]] Result<StoredRecord> read(std::string_view name, const Call& call) override;
   [[nodiscard]] Status create_if_absent(std::string_view, std::string_view, const Call&) override {
     return refused();

@@ -235,6 +235,38 @@ AT(rollcall_process_control, signal, 24);
 AT(rollcall_process_control, await_exit, 32);
 AT(rollcall_process_control, stop, 40);
 
+SIZE(rollcall_watch_outcome, 184);
+AT(rollcall_watch_outcome, struct_size, 0);
+AT(rollcall_watch_outcome, outcome, 4);
+AT(rollcall_watch_outcome, os_code, 8);
+AT(rollcall_watch_outcome, reason_size, 16);
+AT(rollcall_watch_outcome, reserved, 20);
+AT(rollcall_watch_outcome, reason, 24);
+
+SIZE(rollcall_watch_event, 272);
+AT(rollcall_watch_event, id, 0);
+AT(rollcall_watch_event, kind, 8);
+AT(rollcall_watch_event, name_size, 12);
+AT(rollcall_watch_event, name, 16);
+
+SIZE(rollcall_watch_batch, 32);
+AT(rollcall_watch_batch, struct_size, 0);
+AT(rollcall_watch_batch, event_stride, 4);
+AT(rollcall_watch_batch, capacity, 8);
+AT(rollcall_watch_batch, count, 16);
+AT(rollcall_watch_batch, events, 24);
+
+SIZE(rollcall_watch, 64);
+AT(rollcall_watch, struct_size, 0);
+AT(rollcall_watch, flags, 4);
+AT(rollcall_watch, create, 8);
+AT(rollcall_watch, destroy, 16);
+AT(rollcall_watch, add_process, 24);
+AT(rollcall_watch, add_directory, 32);
+AT(rollcall_watch, remove, 40);
+AT(rollcall_watch, wait, 48);
+AT(rollcall_watch, wake, 56);
+
 SIZE(rollcall_store_entry, 80);
 AT(rollcall_store_entry, struct_size, 0);
 AT(rollcall_store_entry, reserved, 4);
@@ -388,6 +420,15 @@ VALUE(ROLLCALL_SIGNAL_ALREADY_GONE, 2u);
 VALUE(ROLLCALL_AWAIT_UNKNOWN, 0u);
 VALUE(ROLLCALL_AWAIT_ENDED, 1u);
 VALUE(ROLLCALL_AWAIT_STILL_THERE, 2u);
+VALUE(ROLLCALL_WATCH_UNVERIFIED, 0u);
+VALUE(ROLLCALL_WATCH_WATCHED, 1u);
+VALUE(ROLLCALL_WATCH_GONE, 2u);
+VALUE(ROLLCALL_WATCH_UNSUPPORTED, 3u);
+VALUE(ROLLCALL_WATCH_LIMIT, 4u);
+VALUE(ROLLCALL_WATCH_EVENT_ENDED, 1u);
+VALUE(ROLLCALL_WATCH_EVENT_CHANGED, 2u);
+VALUE(ROLLCALL_WATCH_EVENT_LOST, 3u);
+VALUE(ROLLCALL_WATCH_EVENT_OVERFLOW, 4u);
 VALUE(ROLLCALL_DOOR_FAILED, 0u);
 VALUE(ROLLCALL_DOOR_NAMED, 1u);
 VALUE(ROLLCALL_DOOR_HELD, 2u);

@@ -33,10 +33,11 @@ const std::map<std::string, Folders, std::less<>> kMayInclude = {
     {"sentinels", {"core", "liveness"}},
     {"pairs", {"core", "liveness", "registry"}},
     {"stores", {"core", "liveness", "registry", "pairs"}},
+    {"watch", {"core", "liveness", "registry"}},
     {"capi", {"core", "liveness", "plugin", "doors", "registry"}},
     {"regtool",
      {"core", "liveness", "plugin", "doors", "registry", "sessions", "receipts", "sentinels",
-      "pairs", "stores"}},
+      "pairs", "stores", "watch"}},
 };
 
 struct Include {

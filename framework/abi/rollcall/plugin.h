@@ -52,6 +52,7 @@ extern "C" {
  * a draft ends in ".draft". */
 #define ROLLCALL_PROCESS_PROBE_ID "rollcall.process-probe/1"
 #define ROLLCALL_PROCESS_CONTROL_ID "rollcall.process-control/1"
+#define ROLLCALL_WATCH_ID "rollcall.watch/1"
 #define ROLLCALL_RECORD_STORE_ID "rollcall.record-store/1"
 #define ROLLCALL_DOOR_PROBER_ID "rollcall.door-prober/1"
 
@@ -501,6 +502,78 @@ typedef struct rollcall_process_control {
                   const rollcall_judge* judge, const rollcall_stop_sink* sink,
                   rollcall_stop_outcome* out, const rollcall_call* call, rollcall_error* error);
 } rollcall_process_control;
+
+/* -------------------------------------------------------------------------- rollcall.watch/1 */
+
+/* What became of adding something to a watcher. All but WATCHED: it is not watched. */
+#define ROLLCALL_WATCH_UNVERIFIED 0u  /* whether it is the recorded process could not be told */
+#define ROLLCALL_WATCH_WATCHED 1u     /* from now on nothing of it is missed */
+#define ROLLCALL_WATCH_GONE 2u        /* the judge said GONE; a directory: there is none */
+#define ROLLCALL_WATCH_UNSUPPORTED 3u /* this kernel cannot, or not there (a file system) */
+#define ROLLCALL_WATCH_LIMIT 4u       /* descriptors, watches or memory have run out */
+
+typedef struct rollcall_watch_outcome {
+  uint32_t struct_size;
+  uint32_t outcome;
+  int64_t os_code;
+  uint32_t reason_size;
+  uint32_t reserved;
+  char reason[160]; /* but for WATCHED: why, UTF-8 */
+} rollcall_watch_outcome;
+
+/* rollcall_watch_event.kind. */
+#define ROLLCALL_WATCH_EVENT_ENDED 1u    /* the process `id` has ended, and is watched no more */
+#define ROLLCALL_WATCH_EVENT_CHANGED 2u  /* something in the directory `id` did */
+#define ROLLCALL_WATCH_EVENT_LOST 3u     /* the directory `id` went, and is watched no more */
+#define ROLLCALL_WATCH_EVENT_OVERFLOW 4u /* changes of any directory were missed; `id` is 0 */
+
+/* One event. Fixed size, no pointers. Further ones of one directory and name may be left out while
+ * the first is not handed over. */
+typedef struct rollcall_watch_event {
+  uint64_t id;
+  uint32_t kind;
+  uint32_t name_size; /* 0: of any name */
+  char name[256];     /* with CHANGED: the entry's name, bytes (Windows: UTF-8) */
+} rollcall_watch_event;
+
+typedef struct rollcall_watch_batch {
+  uint32_t struct_size;
+  uint32_t event_stride; /* bytes from one event to the next */
+  uint64_t capacity;     /* room for so many events, at least 1 */
+  uint64_t count;        /* out: so many were given */
+  rollcall_watch_event* events;
+} rollcall_watch_batch;
+
+/* An instance is one watcher. An `id` is the host's, and names one thing at a time. */
+typedef struct rollcall_watch {
+  uint32_t struct_size;
+  uint32_t flags;
+  /* [any] Required. */
+  int32_t (*create)(const rollcall_setting* settings, uint64_t count, void** self,
+                    rollcall_error* error);
+  /* [instance] Not while another thread is in a slot, wake included. Required. */
+  void (*destroy)(void* self);
+  /* [instance] Pins the process, reads it through the pin, asks the judge about that very reading,
+   * and on ALIVE watches it by the pin: a successor on its pid is never taken for it. Where the
+   * platform cannot pin, it is read after it was armed. Required. */
+  int32_t (*add_process)(void* self, uint64_t id, int64_t pid, const rollcall_judge* judge,
+                         rollcall_watch_outcome* out, const rollcall_call* call,
+                         rollcall_error* error);
+  /* [instance] Watches the entries of a directory, not those below: made, written, renamed, removed
+   * or given other permissions. `path` is absolute; its last component is no link. An id that is a
+   * directory's already: watches what stands at `path` now in its place. Required. */
+  int32_t (*add_directory)(void* self, uint64_t id, rollcall_str path, rollcall_watch_outcome* out,
+                           const rollcall_call* call, rollcall_error* error);
+  /* [instance] From then on no event has this id. E_NOT_FOUND where it is not watched. Required. */
+  int32_t (*remove)(void* self, uint64_t id, rollcall_error* error);
+  /* [instance] Waits for events until the call's deadline, and gives as many as there are and have
+   * room. None: the deadline came, or wake() was called, or for no reason at all. Makes no system
+   * call while it waits, and does not ask `cancelled`: wake() is how a wait is ended. Required. */
+  int32_t (*wait)(void* self, rollcall_watch_batch* batch, const rollcall_call* call,
+                  rollcall_error* error);
+  /* [any] Ends the wait that is under way, or the next one. Required. */
+  void (*wake)(void* self);
+} rollcall_watch;
 
 /* ------------------------------------------------------------------- rollcall.record-store/1 */
 

@@ -233,6 +233,44 @@ class ProcessControl {
   }
 };
 
+// ---------------------------------------------------------------------------------- watcher
+
+// Room for the events of one wait.
+class WatchBatch {
+ public:
+  explicit WatchBatch(rollcall_watch_batch& batch) : batch_(batch) {}
+  [[nodiscard]] bool full() const { return batch_.count >= batch_.capacity; }
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(batch_.count); }
+  // Not when full().
+  void add(std::uint64_t id, std::uint32_t kind, std::string_view name = {}) {
+    auto& event = *reinterpret_cast<rollcall_watch_event*>(reinterpret_cast<char*>(batch_.events) +
+                                                           batch_.count * batch_.event_stride);
+    event.id = id;
+    event.kind = kind;
+    // A name that has no room is no name: of any.
+    const std::string_view fitting = name.size() <= sizeof(event.name) ? name : std::string_view();
+    if (!fitting.empty()) std::memcpy(event.name, fitting.data(), fitting.size());
+    event.name_size = static_cast<std::uint32_t>(fitting.size());
+    ++batch_.count;
+  }
+
+ private:
+  rollcall_watch_batch& batch_;
+};
+
+// rollcall.watch/1. Out structs are zeroed: UNVERIFIED is the default.
+class Watcher {
+ public:
+  virtual ~Watcher() noexcept(false) {}  // the trampoline catches
+  virtual Status add_process(std::uint64_t id, std::int64_t pid, const Judge& judge,
+                             rollcall_watch_outcome& out, const Call& call) = 0;
+  virtual Status add_directory(std::uint64_t id, std::string_view path, rollcall_watch_outcome& out,
+                               const Call& call) = 0;
+  virtual Status remove(std::uint64_t id) = 0;
+  virtual Status wait(WatchBatch& batch, const Call& call) = 0;
+  virtual void wake() = 0;
+};
+
 // ----------------------------------------------------------------------------- record store
 
 // One entry, as an author gives it.
@@ -694,6 +732,74 @@ struct ControlTable {
 };
 
 template <class T>
+struct WatchTable {
+  static std::int32_t add_process(void* self, std::uint64_t id, std::int64_t pid,
+                                  const rollcall_judge* judge, rollcall_watch_outcome* out,
+                                  const rollcall_call* call, rollcall_error* error) noexcept {
+    return guarded(error, [&]() -> Status {
+      const Judge ours(judge);
+      if (self == nullptr || out == nullptr || !ours.valid()) {
+        return invalid("add_process: a null argument");
+      }
+      rollcall_watch_outcome outcome{};
+      Status status = self_of<T>(self).add_process(id, pid, ours, outcome, Call(call));
+      if (status.ok()) give_sized(out, outcome);
+      return status;
+    });
+  }
+  static std::int32_t add_directory(void* self, std::uint64_t id, rollcall_str path,
+                                    rollcall_watch_outcome* out, const rollcall_call* call,
+                                    rollcall_error* error) noexcept {
+    return guarded(error, [&]() -> Status {
+      if (self == nullptr || out == nullptr) return invalid("add_directory: a null argument");
+      rollcall_watch_outcome outcome{};
+      Status status = self_of<T>(self).add_directory(id, view(path), outcome, Call(call));
+      if (status.ok()) give_sized(out, outcome);
+      return status;
+    });
+  }
+  static std::int32_t remove(void* self, std::uint64_t id, rollcall_error* error) noexcept {
+    return guarded(error, [&]() -> Status {
+      if (self == nullptr) return invalid("remove: a null argument");
+      return self_of<T>(self).remove(id);
+    });
+  }
+  static std::int32_t wait(void* self, rollcall_watch_batch* batch, const rollcall_call* call,
+                           rollcall_error* error) noexcept {
+    return guarded(error, [&]() -> Status {
+      if (self == nullptr || batch == nullptr) return invalid("wait: a null argument");
+      rollcall_watch_batch ours = copy_sized(batch);
+      if (ours.event_stride < sizeof(rollcall_watch_event)) {
+        return invalid("wait: a stride is too short");
+      }
+      if (ours.capacity == 0 || ours.events == nullptr) return invalid("wait: there is no room");
+      ours.count = 0;
+      WatchBatch events(ours);
+      Status status = self_of<T>(self).wait(events, Call(call));
+      if (status.ok()) give_sized(batch, ours);
+      return status;
+    });
+  }
+  static void wake(void* self) noexcept {
+    if (self != nullptr) guarded_void([&] { self_of<T>(self).wake(); });
+  }
+
+  using Base = Watcher;
+  static constexpr const char* kId = ROLLCALL_WATCH_ID;
+  static constexpr rollcall_watch kTable = {
+      sizeof(rollcall_watch),
+      is_concurrent<T>::value ? ROLLCALL_TABLE_CONCURRENT : 0U,
+      &detail::create<T>,
+      &detail::destroy<T>,
+      &add_process,
+      &add_directory,
+      &remove,
+      &wait,
+      &wake,
+  };
+};
+
+template <class T>
 struct StoreTable {
   static std::int32_t list(void* self, const rollcall_store_sink* sink, const rollcall_call* call,
                            rollcall_error* error) noexcept {
@@ -782,16 +888,18 @@ struct DoorTable {
 };
 
 template <class T>
-using TableOf =
-    std::conditional_t<std::is_base_of_v<ProcessProbe, T>, ProbeTable<T>,
-                       std::conditional_t<std::is_base_of_v<ProcessControl, T>, ControlTable<T>,
+using TableOf = std::conditional_t<
+    std::is_base_of_v<ProcessProbe, T>, ProbeTable<T>,
+    std::conditional_t<std::is_base_of_v<ProcessControl, T>, ControlTable<T>,
+                       std::conditional_t<std::is_base_of_v<Watcher, T>, WatchTable<T>,
                                           std::conditional_t<std::is_base_of_v<RecordStore, T>,
-                                                             StoreTable<T>, DoorTable<T>>>>;
+                                                             StoreTable<T>, DoorTable<T>>>>>;
 
 template <class T>
 inline constexpr int kInterfaces =
     int{std::is_base_of_v<ProcessProbe, T>} + int{std::is_base_of_v<ProcessControl, T>} +
-    int{std::is_base_of_v<RecordStore, T>} + int{std::is_base_of_v<DoorProber, T>};
+    int{std::is_base_of_v<Watcher, T>} + int{std::is_base_of_v<RecordStore, T>} +
+    int{std::is_base_of_v<DoorProber, T>};
 
 template <class Base, class... Classes>
 inline constexpr int kOffering = (0 + ... + int{std::is_base_of_v<Base, Classes>});
@@ -804,10 +912,11 @@ template <class... Classes>
 struct Plugin {
   static_assert(sizeof...(Classes) > 0, "a plugin offers at least one interface");
   static_assert(((detail::kInterfaces<Classes> == 1) && ...),
-                "each class derives from exactly one of ProcessProbe, ProcessControl, RecordStore "
-                "and DoorProber");
+                "each class derives from exactly one of ProcessProbe, ProcessControl, Watcher, "
+                "RecordStore and DoorProber");
   static_assert(detail::kOffering<ProcessProbe, Classes...> <= 1 &&
                     detail::kOffering<ProcessControl, Classes...> <= 1 &&
+                    detail::kOffering<Watcher, Classes...> <= 1 &&
                     detail::kOffering<RecordStore, Classes...> <= 1 &&
                     detail::kOffering<DoorProber, Classes...> <= 1,
                 "one class for each interface");

@@ -80,6 +80,8 @@ class ROLLCALL_API FileStore final : public RecordStore {
   [[nodiscard]] Status remove_if(std::string_view name, std::string_view version,
                                  const Call& call) override;
 
+  [[nodiscard]] std::optional<StorePlace> place() const override;
+
   // As remove_if, by who wrote the record itself: what changes the ctime alone (a hard link, as
   // backups make) leaves it his. Inode and bytes must still be those of `version`.
   [[nodiscard]] Status remove_own_if(std::string_view name, std::string_view version,

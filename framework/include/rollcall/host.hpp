@@ -16,6 +16,7 @@
 #include "rollcall/process_probe.hpp"
 #include "rollcall/record_store.hpp"
 #include "rollcall/result.hpp"
+#include "rollcall/watcher.hpp"
 
 struct rollcall_entry;
 
@@ -74,6 +75,8 @@ class ROLLCALL_API Host {
   // kIncompatible, kTimeout), never kNotFound, with what was looked for, where, and what to do.
   [[nodiscard]] Result<std::shared_ptr<ProcessProbe>> platform_probe();
   [[nodiscard]] Result<std::shared_ptr<ProcessControl>> platform_control();
+  // A watcher of its own each time.
+  [[nodiscard]] Result<std::shared_ptr<Watcher>> platform_watcher();
   // Any plugin's, by plugin id.
   [[nodiscard]] Result<std::shared_ptr<ProcessProbe>> probe(std::string_view plugin_id,
                                                             const Settings& settings = {});

@@ -31,6 +31,7 @@ enum class EventKind : std::uint8_t {
   kGone,           // its process is proven not to run any more
   kRemoved,        // its record is gone, and its process is not proven to be
   kStopRequested,  // somebody asked for a signal
+  kPresent,        // it is there now: how a watch begins; never in a journal
 };
 [[nodiscard]] ROLLCALL_API std::string_view to_text(EventKind kind);  // "appeared", ...
 
@@ -59,6 +60,7 @@ struct Event {
   std::string text;                        // the same for people; may be empty
   ProcessState process = ProcessState::kUnverified;
   std::optional<std::string> url;   // as shown_url() gives it
+  std::string record;               // opaque: the same while the record says the same
   std::optional<StopRequest> stop;  // with kStopRequested
   friend bool operator==(const Event&, const Event&) = default;
 };

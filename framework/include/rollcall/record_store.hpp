@@ -21,6 +21,13 @@ struct StoredRecord {
   std::string problem;  // non-empty: it is there and could not be read, and why
 };
 
+// A directory of this machine that shows every change of a store: in it, something changes with
+// each.
+struct StorePlace {
+  std::string dir;             // absolute
+  bool names_are_ids = false;  // its entries are "<id>.json", and nothing else is
+};
+
 // Threads: any.
 class ROLLCALL_API RecordStore {
  public:
@@ -38,6 +45,8 @@ class ROLLCALL_API RecordStore {
                                           const Call& call) = 0;  // kConflict
   [[nodiscard]] virtual Status remove_if(std::string_view name, std::string_view version,
                                          const Call& call) = 0;  // kConflict, kNotFound
+  // nullopt: it cannot be watched, only read again.
+  [[nodiscard]] virtual std::optional<StorePlace> place() const { return std::nullopt; }
 };
 
 }  // namespace rollcall

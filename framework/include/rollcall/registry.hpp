@@ -180,6 +180,7 @@ class ROLLCALL_API Registry {
                                                  const Call& call);
 
   class Impl;  // not for hosts
+  [[nodiscard]] const Impl& inside() const { return *impl_; }
 
  private:
   explicit Registry(std::unique_ptr<Impl> impl);
