@@ -47,7 +47,7 @@ Event as(EventKind kind, const Event& now) {
 bool is_no_news(const Event& said, const Event& now, bool asks_doors) {
   if (said.status == now.status && said.reason == now.reason) return true;
   if (asks_doors || now.status != Verdict::kAlive) return false;
-  return said.process == ProcessState::kAlive;
+  return said.process == ProcessState::kAlive && said.reason != Reason::kSuspended;
 }
 
 }  // namespace

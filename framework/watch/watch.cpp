@@ -93,6 +93,7 @@ Status Watch::Impl::begin(const Call& call) {
   hear_others(call);
   if (is_quiet_) tell_present();
   is_quiet_ = false;
+  has_begun_ = true;
   notice(WatchNoticeKind::kSynced, {}, "what came before this is the present");
   tell_polling();
   const std::int64_t now = options_.clock->monotonic_ns();

@@ -62,6 +62,7 @@ class Watch::Impl {
     std::string session;
     Event now;
     bool is_provisional = false;  // its door is being asked: no news of its status yet
+    bool is_newcomer = false;     // its record was not there when the watch began
   };
   // How a scan treats doors: as each session wants, all of them besides, or all of them at once and
   // before it returns.
@@ -122,6 +123,7 @@ class Watch::Impl {
   bool journal_changed_ = false;
   std::uint64_t journal_id_ = 0;
   bool is_journal_watched_ = false;
+  bool has_begun_ = false;
   bool is_quiet_ = false;  // what is learnt is not told: the present follows
   bool has_watcher_ = false;
   bool at_limit_ = false;  // the last addition of a process found a limit

@@ -197,7 +197,8 @@ void Watch::Impl::learn(std::size_t store, SessionView view, bool ask_door, cons
   known.view = std::move(view);
   known.has_record = true;
   const bool is_pending = can_ask && !known.answer;
-  steps_.push_back({store, id, watch::state_of(*known.view, state.store.name), is_pending});
+  steps_.push_back({store, id, watch::state_of(*known.view, state.store.name), is_pending,
+                    has_begun_ && is_new});
   pin(store, id, known, call);
   if (wants && !known.is_asked) {
     known.is_asked = true;

@@ -113,6 +113,11 @@ std::vector<Event> Watch::Impl::take_news() {
                             known.said->record == step.now.record;
     auto event =
         is_pending ? std::nullopt : watch::difference(known.said, step.now, options_.ask_doors);
+    // It came and went before it was read.
+    if (!event && step.is_newcomer && !known.said && step.now.status == Verdict::kGone) {
+      event = step.now;
+      event->kind = EventKind::kGone;
+    }
     if (event) {
       if (event->unix_ns == 0) event->unix_ns = options_.clock->unix_ns();
       known.said = event;
