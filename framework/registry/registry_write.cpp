@@ -28,6 +28,15 @@ tl::unexpected<Error> already_registered(std::string_view id, std::string_view w
   return fail(ErrorCode::kExists, fmt::format("{} is already registered: {}", id, why));
 }
 
+// What was written could not be read back, which says nothing of who has the id.
+tl::unexpected<Error> not_there_any_more(std::string_view id, const Error& why) {
+  if (why.code != ErrorCode::kNotFound) {
+    return wrap(fmt::format("the record of {} was written, and cannot be read back", id), why);
+  }
+  return fail(ErrorCode::kConflict,
+              fmt::format("the record of {} was removed as soon as it was written", id));
+}
+
 // Fills what a writer leaves to us: its own identity, its terminal, the time.
 Status complete_record(Record& record, const Registry::Options& options, const Call& call) {
   if (record.process.pid == 0) {
@@ -118,7 +127,8 @@ Result<Registration> Registry::register_session(Record record, const RegisterOpt
     return tl::unexpected(written.error());
   }
   auto ours = impl_->options().store->read(id, call);
-  if (!ours || ours->bytes != *bytes) return already_registered(id, "another writer replaced it");
+  if (!ours) return not_there_any_more(id, ours.error());
+  if (ours->bytes != *bytes) return already_registered(id, "another writer replaced it");
   auto guard = Registration::adopt(impl_->options().store, id, std::move(ours->version));
   if (!options.guarded) guard.detach();
   return guard;

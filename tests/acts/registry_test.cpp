@@ -30,6 +30,17 @@ class LinkStore : public MemoryStore {
   }
 };
 
+// A store in which somebody else removes what was just written.
+class ForgettingStore : public MemoryStore {
+ public:
+  [[nodiscard]] Status create_if_absent(std::string_view name, std::string_view bytes,
+                                        const Call& call) override {
+    auto created = MemoryStore::create_if_absent(name, bytes, call);
+    rows.erase(std::string(name));
+    return created;
+  }
+};
+
 // A door that names the session to whoever is let in, and keeps what it was given.
 class NamingDoor : public DoorProber {
  public:
@@ -345,6 +356,17 @@ TEST_F(RegistryRegister, ReplacesWhatTheStoreTakesForNothing) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kExists);
   EXPECT_NE(refused.error().message.find("no regular file"), std::string::npos);
+}
+
+// Nobody has the id then: whoever registers is told that, and runs on unrecorded.
+TEST_F(RegistryRegister, TellsARecordThatWasRemovedAtOnceFromAnIdThatIsInUse) {
+  store = std::make_shared<ForgettingStore>();
+  open();
+  const auto guard = registry->register_session(record("s"), {}, {});
+  ASSERT_FALSE(guard);
+  EXPECT_EQ(guard.error().code, ErrorCode::kConflict);
+  EXPECT_NE(guard.error().message.find("removed as soon as"), std::string::npos)
+      << guard.error().message;
 }
 
 TEST_F(RegistryRegister, WritesNoRecordWithoutAnIdentity) {
