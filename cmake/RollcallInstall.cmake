@@ -93,8 +93,16 @@ endif()
 
 install(FILES completions/regtool.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
   RENAME regtool COMPONENT runtime OPTIONAL)
-install(FILES completions/_regtool DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions
-  COMPONENT runtime OPTIONAL)
+# zsh looks in vendor-completions below /usr only, elsewhere in site-functions. The prefix is known at
+# the installation.
+install(CODE "
+  set(folder site-functions)
+  if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+    set(folder vendor-completions)
+  endif()
+  file(INSTALL \"${CMAKE_SOURCE_DIR}/completions/_regtool\"
+    DESTINATION \"\${CMAKE_INSTALL_PREFIX}/share/zsh/\${folder}\"
+    PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)" COMPONENT runtime)
 install(FILES completions/regtool.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
   COMPONENT runtime OPTIONAL)
 

@@ -27,6 +27,9 @@ holds "$(dpkg-deb -c "$runtime")" \
   '\./usr/lib/.*rollcall/plugins/rollcall_backend_linux\.rollcall\.json$' \
   '\./usr/lib/.*rollcall/plugins/a2a_door\.so$' \
   '\./usr/share/man/man1/regtool\.1' \
+  '\./usr/share/bash-completion/completions/regtool$' \
+  '\./usr/share/zsh/vendor-completions/_regtool$' \
+  '\./usr/share/fish/vendor_completions\.d/regtool\.fish$' \
   '\./usr/share/doc/rollcall/copyright$' \
   '\./usr/share/doc/rollcall/changelog\.Debian\.gz$'
 holds "$(dpkg-deb -c "$development")" \

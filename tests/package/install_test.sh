@@ -17,6 +17,12 @@ listing=$("$regtool" plugins)
 holds "$listing" "rollcall_backend_linux"
 ! grep -qi refused <<<"$listing" || fail "an installed plugin is refused: $listing"
 
+# Where the shells look, below /usr/local for one.
+for file in bash-completion/completions/regtool zsh/site-functions/_regtool \
+  fish/vendor_completions.d/regtool.fish; do
+  [ -f "$prefix/share/$file" ] || fail "share/$file is not installed"
+done
+
 # The installed documents link to nothing that was not installed.
 documents=$prefix/share/doc/rollcall
 [ -f "$documents/docs/json.md" ] || fail "docs/json.md is not installed"
