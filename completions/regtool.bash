@@ -35,10 +35,10 @@ _regtool() {
       store) mapfile -t COMPREPLY < <(compgen -W "$stores" -- "$cur"); return ;;
     esac
   fi
-  local commands="ps show verify run register forget stop kill env tree terminal type wait prune receipts sentinel sweep pairs plugins doctor help"
+  local commands="ps show verify run register forget stop kill env tree terminal type wait watch events prune receipts sentinel sweep pairs plugins doctor help"
   local globals="--home --user --store --plugin --trust-plugins --verbose --json --quiet --no-color --help"
   # Options that are followed by a value, so that no value is taken for a command.
-  local with_value=" --home --user --store --plugin --timeout --filter -f --sort --format --after \
+  local with_value=" --home --user --store --plugin --timeout --interval --limit --filter -f --sort --format --after \
     --total --signal -s --undo --session --name --workdir --label -l --log --pid --url --door \
     --door-set --token-file --expect-start --dir --parent --harness --workspace --runtime --base-url \
     --profile --persistence-location --capability --tmux "
@@ -96,7 +96,7 @@ _regtool() {
         status=gone label= version= pid= detached=yes detached=no workdir= kind= url= store=" -- "$cur")
       return ;;
     --session | --name | --version | --label | -l | --pid | --url | --door-set | --expect-start | \
-      --timeout | --after | --total | --format | --parent | --runtime | --base-url | --harness | \
+      --timeout | --interval | --limit | --after | --total | --format | --parent | --runtime | --base-url | --harness | \
       --profile | --persistence-location | --capability | --tmux)
       return ;;
   esac
@@ -108,6 +108,8 @@ _regtool() {
     show) options="--timeout" ;;
     verify) options="--explain --timeout" ;;
     wait) options="--timeout" ;;
+    watch) options="--after --interval --no-probe" ;;
+    events) options="--after --limit" ;;
     env) options="--show-secrets --null" ;;
     stop) options="--force --tree --after --total --accept-time-guard" ;;
     kill) options="--signal --total --accept-time-guard" ;;

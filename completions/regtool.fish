@@ -1,7 +1,7 @@
 # fish completion for regtool
 
 # Options that are followed by a value.
-set -g __regtool_values --home --user --store --plugin --timeout --filter -f --sort --format --after \
+set -g __regtool_values --home --user --store --plugin --timeout --interval --limit --filter -f --sort --format --after \
     --total --signal -s --undo --session --name --workdir --label -l --log --pid --url --door \
     --door-set --token-file --expect-start --dir --parent --harness --workspace --runtime --base-url \
     --profile --persistence-location --capability --tmux
@@ -98,7 +98,7 @@ function __regtool_sessions
     __regtool_ids --no-probe --no-prune
 end
 
-set -l commands ps show verify run register forget stop kill env tree terminal type wait prune receipts sentinel sweep pairs plugins doctor help
+set -l commands ps show verify run register forget stop kill env tree terminal type wait watch events prune receipts sentinel sweep pairs plugins doctor help
 complete -c regtool -f
 complete -c regtool -n "__regtool_command ''" -a ps -d 'The sessions that run'
 complete -c regtool -n "__regtool_command ''" -a show -d 'One record and its verdict'
@@ -115,6 +115,12 @@ complete -c regtool -n "__regtool_command ''" -a tree -d 'The processes as a tre
 complete -c regtool -n '__regtool_command env' -l show-secrets -d 'Hide nothing'
 complete -c regtool -n '__regtool_command env' -s 0 -l null -d 'The exact bytes'
 complete -c regtool -n "__regtool_command ''" -a wait -d 'Until its process has ended'
+complete -c regtool -n "__regtool_command ''" -a watch -d 'What happens, as it happens'
+complete -c regtool -n "__regtool_command ''" -a events -d 'What the journal says has happened'
+complete -c regtool -n '__regtool_command watch events' -l after -x -d 'Go on behind this cursor'
+complete -c regtool -n '__regtool_command watch' -l interval -x -d 'Between two sweeps'
+complete -c regtool -n '__regtool_command watch' -l no-probe -d 'Ask no door'
+complete -c regtool -n '__regtool_command events' -l limit -x -d 'At most so many'
 complete -c regtool -n "__regtool_command ''" -a prune -d 'Remove what is proven gone'
 complete -c regtool -n "__regtool_command ''" -a receipts -d 'Endpoints of running programs'
 complete -c regtool -n "__regtool_command ''" -a sentinel -d 'Pid files that cannot be fooled'

@@ -187,7 +187,8 @@ std::vector<Behaviour> acting_behaviours() {
 const std::vector<Behaviour>& behaviours() {
   static const std::vector<Behaviour> all = [] {
     std::vector<Behaviour> joined;
-    for (const auto& group : {reading_behaviours(), door_behaviours(), acting_behaviours()}) {
+    for (const auto& group :
+         {reading_behaviours(), door_behaviours(), acting_behaviours(), watching_behaviours()}) {
       joined.insert(joined.end(), group.begin(), group.end());
     }
     return joined;

@@ -48,6 +48,11 @@ Backend open_backend(const rollcall_entry& entry,
           ROLLCALL_OK) {
     std::abort();
   }
+  backend.watch = static_cast<const rollcall_watch*>(entry.get_interface(ROLLCALL_WATCH_ID));
+  if (backend.watch != nullptr &&
+      backend.watch->create(raw.data(), raw.size(), &backend.watch_self, nullptr) != ROLLCALL_OK) {
+    std::abort();
+  }
   return backend;
 }
 
@@ -160,6 +165,44 @@ Signalled await_exit(Stage& stage, std::int64_t pid, Judge judge, std::int64_t l
       backend.control->await_exit(backend.control_self, pid, &raw, &out, &call, &error);
   const std::string reason(out.reason, out.reason_size);
   return {code, out.outcome, code == ROLLCALL_OK ? reason : std::string(error.message), out.exit};
+}
+
+Watched watch_process(Stage& stage, std::uint64_t id, std::int64_t pid, Judge judge) {
+  const Backend& backend = stage.backend();
+  const rollcall_judge raw = wrap(judge);
+  rollcall_watch_outcome out = {};
+  out.struct_size = sizeof out;
+  rollcall_error error = fresh_error();
+  const auto code =
+      backend.watch->add_process(backend.watch_self, id, pid, &raw, &out, nullptr, &error);
+  const std::string reason(out.reason, out.reason_size);
+  return {code, out.outcome, code == ROLLCALL_OK ? reason : std::string(error.message)};
+}
+
+Watched watch_directory(Stage& stage, std::uint64_t id, const std::string& path) {
+  const Backend& backend = stage.backend();
+  rollcall_watch_outcome out = {};
+  out.struct_size = sizeof out;
+  rollcall_error error = fresh_error();
+  const auto code =
+      backend.watch->add_directory(backend.watch_self, id, str(path), &out, nullptr, &error);
+  const std::string reason(out.reason, out.reason_size);
+  return {code, out.outcome, code == ROLLCALL_OK ? reason : std::string(error.message)};
+}
+
+std::optional<rollcall_watch_event> next_event(Stage& stage, std::int64_t limit_ns) {
+  const Backend& backend = stage.backend();
+  rollcall_call call = {};
+  call.struct_size = sizeof call;
+  call.deadline_ns = stage.now_ns() + limit_ns;
+  rollcall_watch_event event = {};
+  while (stage.now_ns() < call.deadline_ns) {
+    rollcall_watch_batch batch = {sizeof batch, sizeof event, 1, 0, &event};
+    const auto code = backend.watch->wait(backend.watch_self, &batch, &call, nullptr);
+    if (code != ROLLCALL_OK) return std::nullopt;
+    if (batch.count > 0) return event;
+  }
+  return std::nullopt;
 }
 
 }  // namespace rollcall::conformance

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "behaviours.hpp"
@@ -56,5 +57,16 @@ struct Signalled {
 };
 Signalled signal(Stage& stage, std::int64_t pid, std::uint32_t number, Judge judge);
 Signalled await_exit(Stage& stage, std::int64_t pid, Judge judge, std::int64_t limit_ns);
+
+// Of a backend that has a watcher: additions by an id, and what a wait then gives.
+struct Watched {
+  std::int32_t code = 0;
+  std::uint32_t outcome = 0;
+  std::string text;
+};
+Watched watch_process(Stage& stage, std::uint64_t id, std::int64_t pid, Judge judge);
+Watched watch_directory(Stage& stage, std::uint64_t id, const std::string& path);
+// The first event within the limit; nullopt: there was none.
+std::optional<rollcall_watch_event> next_event(Stage& stage, std::int64_t limit_ns);
 
 }  // namespace rollcall::conformance

@@ -32,5 +32,6 @@ struct Behaviour {
 [[nodiscard]] std::vector<Behaviour> reading_behaviours();
 [[nodiscard]] std::vector<Behaviour> door_behaviours();
 [[nodiscard]] std::vector<Behaviour> acting_behaviours();
+[[nodiscard]] std::vector<Behaviour> watching_behaviours();
 
 }  // namespace rollcall::conformance

@@ -20,6 +20,8 @@ struct Backend {
   void* probe_self = nullptr;
   const rollcall_process_control* control = nullptr;
   void* control_self = nullptr;
+  const rollcall_watch* watch = nullptr;  // null: the platform has none
+  void* watch_self = nullptr;
 };
 
 // What a process is started with.
