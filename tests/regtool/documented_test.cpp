@@ -66,6 +66,19 @@ std::set<std::string> long_options() {
   return options;
 }
 
+// Whether a help lists it with the name of a value behind it: "--sort COLUMN".
+bool takes_value(const std::string& option) {
+  for (const auto& words : helps()) {
+    const auto help = parse_command_line(words);
+    const auto& text = std::get<HelpCommand>(help->command).text;
+    const std::size_t at = text.find(option + " ", text.find("Usage:"));
+    if (at == std::string::npos) continue;
+    const char next = text[at + option.size() + 1];
+    if (next >= 'A' && next <= 'Z') return true;
+  }
+  return false;
+}
+
 std::string source(const std::string& name) {
   const std::string text = testing::slurp(std::string(test::kSourceDir) + "/" + name);
   EXPECT_NE(text, "") << name;
@@ -91,6 +104,28 @@ TEST(Documented, EveryOptionIsCompleted) {
       EXPECT_NE(text.find(wanted), std::string::npos) << file << " " << option;
     }
   }
+}
+
+// Else the completions take the value for a command or an id. `--version` has one with `run` and
+// `register` only, which they know.
+TEST(Documented, EveryOptionWithAValueIsKnownToHaveOne) {
+  const auto block = [](const std::string& text, const std::string& begin, const std::string& end) {
+    const std::size_t from = text.find(begin);
+    EXPECT_NE(from, std::string::npos);
+    return text.substr(from, text.find(end, from) - from);
+  };
+  const std::string bash =
+      block(source("completions/regtool.bash"), " with_value=\"", "\"\n") + " ";
+  const std::string fish =
+      block(source("completions/regtool.fish"), "set -g __regtool_values ", "\n\n") + " ";
+  int found = 0;
+  for (const std::string& option : long_options()) {
+    if (!takes_value(option) || option == "--version") continue;
+    ++found;
+    EXPECT_NE(bash.find(" " + option + " "), std::string::npos) << option;
+    EXPECT_NE(fish.find(" " + option + " "), std::string::npos) << option;
+  }
+  EXPECT_GT(found, 20);
 }
 
 TEST(Documented, EveryJsonSchemaStandsInTheReference) {
