@@ -32,6 +32,7 @@ repeated=(--benchmark_repetitions=9 --benchmark_min_time=0.1 --benchmark_enable_
 one() {
   case $1 in
     doors) run doors ;;
+    watch) /usr/bin/python3 bench/watch_deaths.py build/release/bin/regtool ;;
     *) run "$1" "${repeated[@]}" ;;
   esac
 }
@@ -47,5 +48,7 @@ done
 echo
 echo "peers, in the same run:"
 /usr/bin/python3 bench/peers/psutil_verdict.py 2>&1 || true
+echo "from kill -9 to the line of watch:"
+/usr/bin/python3 bench/watch_deaths.py build/release/bin/regtool
 echo
 "$out/bench_check" bench/limits.txt "${results[@]}"

@@ -8,6 +8,7 @@
 
 #include "core/shown_url.hpp"
 #include "registry/gone_record.hpp"
+#include "registry/record_text.hpp"
 
 namespace rollcall::watch {
 namespace {
@@ -15,9 +16,12 @@ namespace {
 // FNV-1a of what the record says to a reader. Of no secret: those are left out before.
 std::string fingerprint(const Record& record) {
   const Record shown = registry::without_tokens(record);
-  const auto text = serialize_record(shown);
+  const auto text = registry::record_text(shown);
   std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
-  for (const char byte : text ? *text : shown.session_id) {
+  // What cannot be written as a record is told by what is shown of it.
+  const std::string plain = shown.name + '\n' + shown.version + '\n' + shown.workdir + '\n' +
+                            shown.url.value_or("") + '\n' + shown.process.start_token;
+  for (const char byte : text ? *text : plain) {
     hash = (hash ^ static_cast<unsigned char>(byte)) * 0x0000'0100'0000'01B3;
   }
   return fmt::format("{:016x}", hash);

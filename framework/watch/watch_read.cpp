@@ -389,8 +389,13 @@ void Watch::Impl::tell_polling() {
   const auto add = [&](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
   const std::int64_t poll_ms = options_.poll_ns / 1'000'000;
   const std::int64_t sweep_ms = options_.sweep_ns / 1'000'000;
-  if (polled > 0) add(fmt::format("processes are read every {} ms: {}", poll_ms, polled_why_));
+  if (!has_watcher_) {
+    add(fmt::format("all is read every {} ms: {}", poll_ms, options_.no_watcher));
+  } else if (polled > 0) {
+    add(fmt::format("processes are read every {} ms: {}", poll_ms, polled_why_));
+  }
   for (const StoreState& state : stores_) {
+    if (!has_watcher_ && state.place) continue;
     if (!state.polled_why.empty()) {
       add(fmt::format("the store {} is read every {} ms: {}", state.store.name, poll_ms,
                       state.polled_why));
