@@ -80,7 +80,9 @@ Outcome<Opened> open_all(Context& context, const WatchCommand& command) {
   for (const StoreChoice& choice : choices) {
     auto store = context.open_store(choice, {});
     if (!store) return tl::unexpected(store.error());
-    opened.options.stores.push_back({choice.name, store->registry.get(), store->records});
+    // Another folder is another store: in the journal it is not to be taken for the usual one.
+    const std::string name = choice.dir ? choice.name + "=" + store->place : choice.name;
+    opened.options.stores.push_back({name, store->registry.get(), store->records});
     opened.stores.push_back(std::move(*store));
   }
   const auto host = context.host();

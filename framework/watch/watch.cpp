@@ -113,16 +113,19 @@ std::int64_t Watch::Impl::next_look_ns() const {
 }
 
 Result<std::vector<WatchItem>> Watch::Impl::next(const Call& call) {
+  // The caller's deadline bounds the waiting: what is begun is done.
+  Call work;
+  work.cancel = call.cancel;
   while (items_.empty()) {
     if (call.cancel.cancelled()) return cancelled();
     const std::int64_t now = options_.clock->monotonic_ns();
     if (now >= next_look_ns()) {
-      look_again(call, now >= next_sweep_ns_);
+      look_again(work, now >= next_sweep_ns_);
       continue;
     }
     if (now >= call.deadline_ns) return std::vector<WatchItem>{};
     const std::int64_t until = std::min(next_look_ns(), call.deadline_ns);
-    if (auto waited = wait_and_take(until, call); !waited) return tl::unexpected(waited.error());
+    if (auto waited = wait_and_take(until, work); !waited) return tl::unexpected(waited.error());
     if (was_woken() && items_.empty()) return std::vector<WatchItem>{};
   }
   std::vector<WatchItem> all(std::make_move_iterator(items_.begin()),
@@ -179,7 +182,10 @@ void Watch::Impl::take(const std::vector<KernelEvent>& events, const Call& call)
       take_directory(static_cast<std::size_t>(state - stores_.begin()), event, call);
     }
   }
+  if (overflow) is_journal_watched_ = false;
   for (std::size_t i = 0; i < stores_.size(); ++i) {
+    // That a folder went may be among what was dropped.
+    if (overflow) arm_store(stores_[i], call);
     stores_[i].is_changed = stores_[i].is_changed || overflow;
     read_changed(i, call);
   }

@@ -149,6 +149,9 @@ void Watch::Impl::flush(const Call& call) {
         heard_, [&](const JournalEntry& entry) { hear(entry, !is_quiet_); },
         [&] { return news = take_news(); }, bounded);
     if (done) {
+      if (done->lost && has_begun_) {
+        notice(WatchNoticeKind::kLost, {}, "a part of the journal was removed before it was read");
+      }
       for (const JournalEntry& entry : done->appended) {
         WatchItem item{std::nullopt, entry.event, entry.kind, entry.cursor};
         if (!is_quiet_) items_.push_back(std::move(item));
