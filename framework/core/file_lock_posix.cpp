@@ -27,6 +27,7 @@ int open_lock_file(int dir, const std::string& name, Descriptor& file) {
   constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   file = Descriptor(::openat(dir, name.c_str(), kFlags));
   if (file.valid()) return 0;
+  if (errno == ELOOP || errno == EMLINK || errno == EISDIR) return ENOTSUP;  // a link, a directory
   if (errno != ENOENT) return errno;
   file = Descriptor(::openat(dir, name.c_str(), kFlags | O_CREAT | O_EXCL, kFileMode));
   if (!file.valid()) return errno;

@@ -50,6 +50,20 @@ std::uint64_t mount_of(int dir) {
   return number ? number->device : 0;
 }
 
+// The same of a name that is no directory: a file can be mounted on, too.
+std::uint64_t mount_of(int dir, const char* name) {
+#if defined(__linux__) && defined(STATX_MNT_ID)
+  struct statx info {};
+  if (::statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_MNT_ID, &info) == 0 &&
+      (info.stx_mask & STATX_MNT_ID) != 0) {
+    return info.stx_mnt_id;
+  }
+#endif
+  struct stat found {};
+  const bool is_there = ::fstatat(dir, name, &found, AT_SYMLINK_NOFOLLOW) == 0;
+  return is_there ? static_cast<std::uint64_t>(found.st_dev) : 0;
+}
+
 struct Entry {
   std::string name;
   bool is_directory = false;
@@ -102,7 +116,10 @@ class Tree {
       if (entry.is_directory) {
         if (auto done = walk_child(step, dir, entry.name, inner, depth); !done) return done;
       }
-      if (step == Step::kCheck) continue;
+      if (step == Step::kCheck) {
+        if (!entry.is_directory && is_mounted(dir, entry.name)) return mounted_at(inner);
+        continue;
+      }
       const int flags = entry.is_directory ? AT_REMOVEDIR : 0;
       if (::unlinkat(dir, entry.name.c_str(), flags) != 0 && errno != ENOENT) {
         return io_error("remove", inner, errno);
@@ -112,6 +129,16 @@ class Tree {
   }
 
  private:
+  static tl::unexpected<Error> mounted_at(const std::string& path) {
+    return fail(ErrorCode::kRefused,
+                fmt::format("something is mounted at {}", text::for_terminal(path)));
+  }
+  // What has gone by now (0) is no mount.
+  [[nodiscard]] bool is_mounted(int dir, const std::string& name) const {
+    const std::uint64_t mount = mount_of(dir, name.c_str());
+    return mount != 0 && mount != mount_;
+  }
+
   Status walk_child(Step step, int dir, const std::string& name, const std::string& path,
                     int depth) const {
     const Descriptor child(
@@ -119,10 +146,7 @@ class Tree {
     if (!child.valid()) {
       return errno == ENOENT ? Status{} : io_error("open the directory", path, errno);
     }
-    if (mount_of(child.get()) != mount_) {
-      return fail(ErrorCode::kRefused,
-                  fmt::format("something is mounted at {}", text::for_terminal(path)));
-    }
+    if (mount_of(child.get()) != mount_) return mounted_at(path);
     return walk(step, child.get(), path, depth + 1);
   }
 

@@ -157,7 +157,7 @@ class Sweeper {
     }
     if (auto removed = dir_.remove_tree(aside, candidate.stamp); !removed) {
       put_back(candidate, aside);
-      return keep(candidate, removed.error().message);
+      return keep(candidate, named(std::move(removed.error().message), aside, candidate));
     }
     sweep_.removed.push_back(verdict);
   }
@@ -166,6 +166,15 @@ class Sweeper {
   // there by now it stays aside, and the next sweep judges it again.
   void put_back(const Candidate& candidate, const std::string& aside) {
     static_cast<void>(dir_.rename_new(aside, dir_, candidate.shown.name));
+  }
+
+  // A message about what was aside, by the name under which it stands again.
+  static std::string named(std::string message, const std::string& aside,
+                           const Candidate& candidate) {
+    if (const auto at = message.find(aside); at != std::string::npos) {
+      message.replace(at, aside.size(), candidate.shown.name);
+    }
+    return message;
   }
 
   const PrivateDir& dir_;
