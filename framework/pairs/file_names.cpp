@@ -8,7 +8,6 @@ namespace rollcall::pairs {
 namespace {
 
 constexpr std::string_view kPrefix = "pair.";
-constexpr std::size_t kMostDigits = 18;
 
 struct Ending {
   std::string_view text;
@@ -33,7 +32,8 @@ std::optional<std::uint64_t> take_generation(std::string_view& text) {
   const std::size_t at = text.rfind(".g");
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view digits = text.substr(at + 2);
-  if (digits.empty() || digits.size() > kMostDigits || (digits.size() > 1 && digits[0] == '0') ||
+  if (digits.empty() || digits.size() > kGenerationDigits ||
+      (digits.size() > 1 && digits[0] == '0') ||
       digits.find_first_not_of("0123456789") != std::string_view::npos) {
     return std::nullopt;
   }

@@ -1,6 +1,7 @@
 // The names of a pair's files: pair.<id>.json, pair.<id>.g<N>.tui-pid and so on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,8 +27,12 @@ struct ParsedName {
   std::uint64_t generation = 0;  // of those of a terminal
 };
 
+// What a generation may have, in a file's name and in the record: below that it fits every integer
+// that it is shown as.
+inline constexpr std::size_t kGenerationDigits = 18;
+
 // nullopt: no file of a pair. Ids follow check_session_id(); a generation is plain decimal of up to
-// 18 digits. Pure; any thread.
+// kGenerationDigits. Pure; any thread.
 [[nodiscard]] std::optional<ParsedName> parse_file_name(std::string_view name);
 
 // Of those without a generation. Pure; any thread.

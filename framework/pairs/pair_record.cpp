@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "pairs/file_names.hpp"
 #include "registry/json_text.hpp"
 
 namespace rollcall::pairs {
@@ -35,7 +36,7 @@ Result<PairRecord> parse_pair_record(std::string_view bytes, std::string_view id
       record.has_tab = names_something(value);
     } else if (key == keys.controller) {
       record.has_controller = names_something(value);
-    } else if (key == keys.generation) {
+    } else if (key == keys.generation && value.size() <= kGenerationDigits) {
       generation = registry::plain_decimal(value);
     }
   }
@@ -44,8 +45,9 @@ Result<PairRecord> parse_pair_record(std::string_view bytes, std::string_view id
     return fail(ErrorCode::kCorrupt, fmt::format("its `{}` is not that of its name", keys.pair_id));
   }
   if (record.has_tab && !generation) {
-    return fail(ErrorCode::kCorrupt, fmt::format("it has a `{}` and no whole number in `{}`",
-                                                 keys.tab, keys.generation));
+    return fail(ErrorCode::kCorrupt,
+                fmt::format("it has a `{}` and no whole number of up to {} digits in `{}`",
+                            keys.tab, kGenerationDigits, keys.generation));
   }
   record.generation = generation.value_or(0);
   return record;

@@ -19,7 +19,7 @@ struct PairRecord {
 
 // One JSON object with each key once. A side is there where its value is not null, false, empty or
 // 0; what else it holds is its writer's business. A pair with a tab names its generation, a whole
-// number. Other keys are ignored. Errors: kCorrupt. Pure; any thread.
+// number of up to kGenerationDigits. Other keys are ignored. Errors: kCorrupt. Pure; any thread.
 [[nodiscard]] Result<PairRecord> parse_pair_record(std::string_view bytes, std::string_view id,
                                                    const RecordKeys& keys);
 

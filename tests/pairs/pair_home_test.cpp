@@ -142,6 +142,7 @@ TEST(PairRecordText, NamesItsSidesByWhateverIsNotEmpty) {
       {R"({"pair_id":"a","tab":"","controller":{}})", false, false},
       {R"({"pair_id":"a","tab":false,"controller":[]})", false, false},
       {R"({"pair_id":"a"})", false, false},
+      {"{\"pair_id\": \"a\", \"tab\": { }, \"controller\": [\n]}", false, false},
       {"\xEF\xBB\xBF{\"pair_id\":\"a\",\"more\":[1,2]}\r\n", false, false},
   };
   for (const Row& row : rows) {
@@ -158,6 +159,8 @@ TEST(PairRecordText, ThatMakesNoSenseIsNoRecord) {
         R"({"pair_id":"a","tab":"t"})", R"({"pair_id":"a","tab":"t","generation":"1"})",
         R"({"pair_id":"a","tab":"t","generation":-1})",
         R"({"pair_id":"a","tab":"t","generation":1.5})",
+        R"({"pair_id":"a","tab":"t","generation":1000000000000000000})",
+        R"({"pair_id":"a","tab":"t","generation":18446744073709551615})",
         R"({"pair_id":"a","tab":"t","generation":1,"generation":2})", R"({"pair_id":"a"} x)"}) {
     EXPECT_FALSE(parse_pair_record(json, "a", {})) << json;
   }
