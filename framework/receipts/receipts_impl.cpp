@@ -121,7 +121,7 @@ Result<bool> Receipts::Impl::forget(const std::string& id, const Call& call) con
   if (!stored && gone_meanwhile(stored.error())) return false;
   if (!stored) return tl::unexpected(stored.error());
   core::wipe(stored->bytes);
-  if (!stored->problem.empty()) return fail(ErrorCode::kUnreadable, stored->problem);
+  if (!stored->problem.empty()) return fail(ErrorCode::kIo, stored->problem);
   const auto removed = options_.files->remove_if(id, stored->version, call);
   if (removed) return true;
   if (gone_meanwhile(removed.error())) return false;

@@ -143,7 +143,7 @@ Exit: 0 found, 1 none.
   regtool receipts resolve rollcall-live://... --harness acp --session s1 --token-file token.txt
 
 Without --token-file or --show-token the token is not given out.
-Exit: 0 resolved, 1 not live, 3 it cannot be told, 4 of another source, 5 no receipt.
+Exit: 0 resolved, 1 not live, 2 no endpoint, 3 it cannot be told, 4 of another source, 5 no receipt.
 )"},
     {"receipts forget", R"(Examples:
   regtool receipts forget rollcall-live://...

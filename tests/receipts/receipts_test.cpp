@@ -299,6 +299,15 @@ TEST_F(ReceiptsTest, ForgettingIsIdempotentAndRemovesTheReceiptOnly) {
   EXPECT_TRUE(std::filesystem::exists(file_of(kept.endpoint)));
 }
 
+TEST_F(ReceiptsTest, ForgettingWhatCannotBeReadIsAFailureOfTheFile) {
+  const auto registered = add("rt_1");
+  const std::string id(32, '4');
+  ASSERT_EQ(::mkfifo((live() / (id + ".json")).c_str(), 0600), 0);
+  const auto forgotten = receipts->forget(format_endpoint(id), {});
+  ASSERT_FALSE(forgotten);
+  EXPECT_EQ(forgotten.error().problem, ReceiptProblem::kIo);
+}
+
 TEST_F(ReceiptsTest, OddFilesAreReportedAndNothingOfThemIsRemoved) {
   const auto registered = add("rt_1");
   const std::string good = slurp(file_of(registered.endpoint));
