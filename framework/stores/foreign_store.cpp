@@ -66,29 +66,40 @@ class ForeignStore : public RecordStore {
   ForeignStoreOptions options_;
 };
 
-// A name that is a session id, for what has none: reports go by it only.
-std::string shown_name(std::string_view name) {
-  return name.empty() ? std::string("unnamed") : std::string(name);
+using Count = std::map<std::string, int, std::less<>>;
+
+Count count_names(const std::vector<Found>& all) {
+  Count seen;
+  for (const Found& found : all) ++seen[found.name];
+  return seen;
 }
 
-// Where a session is named by more than one file, each is told by its own.
+// Where a session is named by more than one file, each is told by its own. Of what has one name
+// even so nothing is believed.
 void tell_apart(std::vector<Found>& all) {
-  std::map<std::string, int, std::less<>> seen;
-  for (const Found& found : all) ++seen[found.name];
+  Count seen = count_names(all);
   for (Found& found : all) {
     if (seen[found.name] < 2) continue;
     found.name += "." + found.file;
     if (found.record) found.record->session_id = found.name;
   }
+  seen = count_names(all);
+  for (Found& found : all) {
+    if (seen[found.name] < 2 || !found.record) continue;
+    found.record.reset();
+    found.problem = fmt::format("{} is the name of another session, too (here that of {})",
+                                found.name, found.file);
+  }
 }
 
 StoredRecord stored_of(Found found) {
   StoredRecord stored;
-  stored.name = shown_name(found.name);
+  stored.name = found.name;
   stored.problem = std::move(found.problem);
   stored.owner_uid = found.stamp.owner;
   if (found.record) {
     if (auto valid = check_session_id(found.name); !valid) {
+      stored.name = found.file;
       stored.problem = fmt::format("its session cannot be named: {}", valid.error().message);
     } else if (auto bytes = serialize_record(*found.record); bytes) {
       stored.bytes = std::move(*bytes);

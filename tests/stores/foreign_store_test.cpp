@@ -72,6 +72,32 @@ TEST_F(ForeignStoreTest, TellsTwoFilesOfOneSessionApart) {
   EXPECT_EQ(others->read("6f1c.4242", {})->name, "6f1c.4242");
 }
 
+TEST_F(ForeignStoreTest, GivesNoSessionTheNameOfAnother) {
+  dir.write("4242.json", kRow);
+  dir.write("4243.json", R"({"pid":4243,"sessionId":"6f1c","startedAt":1790000000000})");
+  dir.write("4244.json", R"({"pid":4244,"sessionId":"6f1c.4242","startedAt":1790000000000})");
+  const auto others = store(ForeignKind::kRows);
+  const auto list = others->list({});
+  ASSERT_TRUE(list) << list.error().message;
+  ASSERT_EQ(list->size(), 3u);
+  for (const StoredRecord& stored : *list) {
+    EXPECT_EQ(stored.problem.empty(), stored.name == "6f1c.4243") << stored.name;
+  }
+  // Neither may be acted on by a name that could mean the other.
+  EXPECT_NE(others->read("6f1c.4242", {})->problem, "");
+}
+
+TEST_F(ForeignStoreTest, ReportsWhatCannotBeNamedByItsFile) {
+  dir.write("4242.json", R"({"pid":4242,"sessionId":"../x","startedAt":1790000000000})");
+  dir.write("4243.json", R"({"pid":4243,"sessionId":"","startedAt":1790000000000})");
+  const auto list = store(ForeignKind::kRows)->list({});
+  ASSERT_TRUE(list) << list.error().message;
+  ASSERT_EQ(list->size(), 2u);
+  EXPECT_EQ(list->at(0).name, "4243");
+  EXPECT_EQ(list->at(1).name, "4242");
+  for (const StoredRecord& stored : *list) EXPECT_NE(stored.problem, "");
+}
+
 TEST_F(ForeignStoreTest, ReadsOneByItsNameOrSaysThatThereIsNone) {
   dir.write("4242.json", kRow);
   const auto others = store(ForeignKind::kRows);

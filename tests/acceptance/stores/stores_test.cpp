@@ -133,6 +133,27 @@ class StoresTest : public RegtoolTest {
                    R"(","pid":)" + std::to_string(pid) + R"(,"created_at_ms":)" +
                    std::to_string(now_ms()) + R"(,"metadata":{}})");
   }
+  void put_jupyter(pid_t pid) const {
+    const std::string number = std::to_string(pid);
+    dir_.write(
+        "runtime/jpserver-" + number + ".json",
+        R"({"pid":)" + number + R"(,"port":)" + free_tcp_port() +
+            R"(,"hostname":"localhost","base_url":"/","token":")" + kSecret +
+            R"(","root_dir":"/","secure":false,"sock":"","url":"http://localhost:1/?token=)" +
+            kSecret + R"("})");
+  }
+  // Runs regtool and adds what it printed, and the arguments of every process that it started.
+  int traced(const std::vector<std::string>& words) {
+    const std::string trace = (dir_ / "trace").string();
+    std::vector<std::string> all = {"-f", "-s", "4096", "-e", "trace=execve", "-o", trace};
+    all.push_back(program());
+    all.insert(all.end(), words.begin(), words.end());
+    program_ = "/usr/bin/strace";
+    const Ran ran = run(all);
+    program_ = program();
+    printed_ += ran.out + ran.err + slurp(trace);
+    return ran.code();
+  }
   void put_sentinel(const std::string& pair, pid_t pid, const std::string& token) const {
     dir_.write("home/pairs/pair." + pair + ".json",
                R"({"pair_id":")" + pair + R"(","tab":null,"controller":"c"})");
@@ -238,6 +259,49 @@ TEST_F(StoresOfOthers, AreShownAndVerifiedByTheirSession) {
         std::vector<std::string>{"ps", "--store", ""}}) {
     EXPECT_EQ(run(words).code(), 2) << words[0] << ' ' << words[1];
   }
+}
+
+TEST_F(StoresOfOthers, TellNoTokenInAnyOutputOrArgument) {
+  if (::access("/usr/bin/strace", X_OK) != 0) GTEST_SKIP() << "there is no strace";
+  put_sessions();
+  Child server = launched_as("python3");
+  put_jupyter(server.pid());
+  const std::string text = slurp(dir_ / ".murmur/running/murmur-live.json");
+  dir_.write(".murmur/running/murmur-live.json",
+             text.substr(0, text.size() - 1) + R"(,"door_token":")" + kSecret + R"("})");
+  dir_.write(".supercode/live-runtimes/00ee.json",
+             std::string(R"({"schema":"x","token":")") + kSecret + R"("})");
+  traced({"ps", "--store", "all", "--no-prune"});
+  if (printed_.find("ptrace") != std::string::npos) GTEST_SKIP() << "strace may not trace";
+  traced({"ps", "--store", "all", "--no-prune", "--json", "-v", "-v"});
+  traced({"ps", "--store", "all", "--no-prune", "--wide", "--all"});
+  const std::pair<std::string, std::string> sessions[] = {
+      {"murmur", "murmur-live"},
+      {"murmur", "murmur-dead"},
+      {"supercode", "00aa"},
+      {"supercode", "00ee"},
+      {"pairs", "bench.controller"},
+      {"claude", "claude-live"},
+      {"jupyter", "jpserver-" + std::to_string(server.pid())}};
+  for (const auto& [store, id] : sessions) {
+    for (std::vector<std::string> words :
+         std::vector<std::vector<std::string>>{{"show", id},
+                                               {"verify", id, "--explain"},
+                                               {"wait", id, "--timeout", "10ms"},
+                                               {"stop", id},
+                                               {"stop", id, "--accept-time-guard"},
+                                               {"kill", id}}) {
+      words.insert(words.end(), {"--store", store});
+      traced(words);
+      words.emplace_back("--json");
+      traced(words);
+    }
+  }
+  traced({"doctor"});
+  traced({"pairs", "ls", "--json"});
+  EXPECT_NE(printed_.find("execve"), std::string::npos);
+  EXPECT_NE(printed_.find("jpserver-"), std::string::npos);
+  EXPECT_EQ(printed_.find(kSecret), std::string::npos);
 }
 
 TEST_F(StoresOfOthers, GuardedByTimeAreSignalledOnlyWhereThatIsAccepted) {
