@@ -175,7 +175,10 @@ Status Instance::run_watched_slot(const char* what, Slot slot, const Call& call,
   frame->bounds = bounds_of(call);
   frame->bounds.context = &frame->cancel;
   std::int64_t patience = frame->bounds.deadline_ns;
-  if (patience == kNoDeadline) patience = add_bounded(steady_now_ns(), limit_ns);
+  if (patience == kNoDeadline) {
+    patience = add_bounded(steady_now_ns(), limit_ns);
+    frame->bounds.deadline_ns = patience;  // told, so that it can give up by itself
+  }
   if (!enter(patience)) return could_not_enter(what);
   bool returned = false;
   try {

@@ -47,6 +47,8 @@ class Health {
 // What a plugin's own slots may be waited for where the call has no deadline, and how long past a
 // deadline they are waited for.
 inline constexpr std::int64_t kThirdPartyLimitNs = 30'000'000'000;
+// Reading a third party's store, where nobody said how long.
+inline constexpr std::int64_t kStoreReadLimitNs = 10'000'000'000;
 inline constexpr std::int64_t kGraceNs = 500'000'000;
 inline constexpr std::int64_t kInitLimitNs = 10'000'000'000;
 

@@ -96,7 +96,7 @@ class StoreProxy final : public RecordStore {
           const rollcall_store_sink sink = job->sink();
           return slot(self, &sink, bounds, error);
         },
-        call);
+        call, kStoreReadLimitNs);
     if (!done) return tl::unexpected<Error>(std::move(done.error()));
     order(job->entries);
     return std::move(job->entries);
@@ -111,7 +111,7 @@ class StoreProxy final : public RecordStore {
           const rollcall_store_sink sink = job->sink();
           return slot(self, {wanted.data(), wanted.size()}, &sink, bounds, error);
         },
-        call);
+        call, kStoreReadLimitNs);
     if (!done) return tl::unexpected<Error>(std::move(done.error()));
     if (job->entries.size() != 1 || job->entries.front().name != name) {
       return fail(ErrorCode::kCorrupt,

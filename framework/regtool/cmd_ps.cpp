@@ -117,7 +117,7 @@ void write_row(JsonWriter& json, const SessionRow& row) {
 
 // One store that was read, or could not be.
 struct StoreReading {
-  Context::OpenStore store;
+  Context::OpenStore store;  // without a registry where it could not be opened
   Result<Sweep> sweep = fail(ErrorCode::kInternal, "not read");
   std::int64_t begun_ns = 0;
 };
@@ -239,13 +239,25 @@ void write_reason(JsonWriter& json, Reason code, const std::string& text) {
 
 namespace {
 
-// Opens every store that was chosen. Reads none.
+// Opens every store that was chosen. Reads none. A plugin's that cannot be opened among others does
+// not hide those.
 Outcome<std::vector<StoreReading>> open_stores(Context& context, const PsOptions& options) {
+  const auto choices = context.stores();
+  if (!choices) return tl::unexpected(choices.error());
   std::vector<StoreReading> readings;
-  for (const StoreChoice& choice : context.options().stores) {
+  for (const StoreChoice& choice : *choices) {
     auto store = context.open_store(choice, {.door_timeout_ns = options.timeout_ns});
-    if (!store) return tl::unexpected(store.error());
-    readings.emplace_back().store = std::move(*store);
+    if (!store && (!choice.is_plugin() || choices->size() == 1)) {
+      return tl::unexpected(store.error());
+    }
+    StoreReading& reading = readings.emplace_back();
+    if (store) {
+      reading.store = std::move(*store);
+    } else {
+      reading.store.choice = choice;
+      reading.store.place = choice.name;
+      reading.sweep = fail(ErrorCode::kUnsupported, store.error().text);
+    }
   }
   return readings;
 }
@@ -256,6 +268,7 @@ void sweep_stores(Context& context, const PsOptions& options, std::vector<StoreR
   reading.ask_doors = !options.no_probe && !context.is_foreign();
   reading.prune = !options.no_prune && !context.is_foreign();
   const auto sweep = [&](StoreReading& one) {
+    if (!one.store.registry) return;
     one.begun_ns = context.clock()->monotonic_ns();
     one.sweep = one.store.registry->sweep(reading, {});
   };

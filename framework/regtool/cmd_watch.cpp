@@ -75,10 +75,16 @@ struct Opened {
 
 Outcome<Opened> open_all(Context& context, const WatchCommand& command) {
   Opened opened;
-  auto choices = context.options().stores;
-  if (choices.empty()) choices.push_back({std::string(kOwnStore), {}});
-  for (const StoreChoice& choice : choices) {
+  const auto choices = context.stores();
+  if (!choices) return tl::unexpected(choices.error());
+  for (const StoreChoice& choice : *choices) {
     auto store = context.open_store(choice, {});
+    const bool is_last = &choice == &choices->back() && opened.stores.empty();
+    if (!store && choice.is_plugin() && !is_last) {  // it does not hide the others
+      context.out().warning(
+          fmt::format("the store {} is not watched: {}", choice.name, store.error().text));
+      continue;
+    }
     if (!store) return tl::unexpected(store.error());
     // Another folder is another store: in the journal it is not to be taken for the usual one.
     const std::string name = choice.dir ? choice.name + "=" + store->place : choice.name;

@@ -35,6 +35,7 @@ struct Key {
 };
 
 constexpr std::string_view kTerminalInput = "terminal.input.";
+constexpr std::string_view kStores = "stores.";
 constexpr std::int64_t kDayMs = 86'400'000;
 
 const Key kKeys[] = {
@@ -230,6 +231,25 @@ Status apply_entry(Config& config, const Key& key, const ConfigEntry& entry,
   return {};
 }
 
+// Whether a key is stores.ID.SETTING of a plugin. The id of a plugin has a dot, the name of a
+// built-in store has none.
+bool is_plugin_store(std::string_view key) {
+  return key.starts_with(kStores) && std::count(key.begin(), key.end(), '.') >= 3;
+}
+
+Status apply_plugin_store(Config& config, const ConfigEntry& entry, const std::string& from) {
+  if (!entry.text) return bad_value(from, entry.key, "a text");
+  const std::string_view rest = std::string_view(entry.key).substr(kStores.size());
+  const std::size_t dot = rest.rfind('.');
+  auto& settings = config.plugin_stores[std::string(rest.substr(0, dot))];
+  const std::string setting(rest.substr(dot + 1));
+  std::erase_if(settings, [&](const auto& known) { return known.first == setting; });
+  settings.emplace_back(setting, *entry.text);
+  std::erase_if(config.sources, [&](const Config::Source& s) { return s.key == entry.key; });
+  config.sources.push_back({entry.key, "(set)", from});
+  return {};
+}
+
 ConfigEntry entry_of_text(const Key& key, const std::string& value) {
   ConfigEntry entry{.key = std::string(key.name)};
   if (std::holds_alternative<List Config::*>(key.target)) {
@@ -306,6 +326,10 @@ Status apply_config(Config& config, const std::vector<ConfigEntry>& entries,
       if (!entry.list) return bad_value(from, entry.key, "a list of texts");
       config.terminal_inputs[entry.key.substr(kTerminalInput.size())] = *entry.list;
       config.sources.push_back({entry.key, join(*entry.list), from});
+      continue;
+    }
+    if (key == nullptr && is_plugin_store(entry.key)) {
+      if (auto applied = apply_plugin_store(config, entry, from); !applied) return applied;
       continue;
     }
     if (key == nullptr) {

@@ -43,14 +43,16 @@ struct Config {
   std::vector<std::string> jupyter_commands;
   std::vector<std::string> murmur_commands;
   std::vector<std::string> supercode_commands;
+  // stores.ID.SETTING: of plugins that offer a record store, by their id. A value may be a secret.
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> plugin_stores;
   std::vector<std::string> claude_keys;  // "field=key"
   std::vector<std::string> pairs_keys;
 
   // What applies and from where, in the order of the keys.
   struct Source {
     std::string key;
-    std::string value;
-    std::string from;  // "default", a path, or the variable
+    std::string value;  // of a plugin's setting, which may be a secret, only that there is one
+    std::string from;   // "default", a path, or the variable
   };
   std::vector<Source> sources;
   std::vector<std::string> files;     // "PATH: read" or "PATH: not there", in the order of reading

@@ -259,6 +259,14 @@ Outcome<StorePlan> Context::plan(const StoreChoice& choice) {
   return plan;
 }
 
+Outcome<std::vector<StoreChoice>> Context::stores() {
+  // What plugins offer is in nobody's home.
+  if (!options_.stores.with_plugins || is_foreign()) return options_.stores.stores;
+  const auto host = this->host();
+  if (!host) return tl::unexpected(host.error());
+  return with_plugin_stores(options_.stores, (*host)->plugins());
+}
+
 Outcome<Context::OpenStore> Context::open_store(const StoreChoice& choice,
                                                 const OpenOptions& chosen) {
   auto options = common_options(chosen);
@@ -275,7 +283,9 @@ Outcome<Context::OpenStore> Context::open_store(const StoreChoice& choice,
   } else if (choice.is_plugin()) {
     const auto host = this->host();
     if (!host) return tl::unexpected(host.error());
-    auto store = (*host)->record_store(choice.name);
+    const auto settings = config_.plugin_stores.find(choice.name);
+    auto store = (*host)->record_store(
+        choice.name, settings == config_.plugin_stores.end() ? Settings() : settings->second);
     if (!store) return tl::unexpected(to_capability_failure(store.error(), choice.name));
     open.records = std::move(*store);
     open.place = choice.name;
@@ -299,11 +309,10 @@ Outcome<Context::OpenStore> Context::open_store(const StoreChoice& choice,
 
 Outcome<Registry*> Context::registry(std::optional<std::int64_t> door_timeout_ns) {
   if (open_) return open_->registry.get();
-  if (options_.stores.size() > 1) {
+  if (options_.stores.stores.size() != 1) {
     return usage_failure("this command takes the sessions of one store: give one --store");
   }
-  const StoreChoice choice =
-      options_.stores.empty() ? StoreChoice{std::string(kOwnStore), {}} : options_.stores.front();
+  const StoreChoice& choice = options_.stores.stores.front();
   auto open = open_store(choice, {door_timeout_ns, accept_time_guard_});
   if (!open) return tl::unexpected(open.error());
   open_ = std::move(*open);

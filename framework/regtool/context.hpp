@@ -50,6 +50,9 @@ class Context {
   // Of the one store that was chosen; more than one is a usage failure. `door_timeout_ns`: of the
   // first call; nullopt: the configuration's.
   [[nodiscard]] Outcome<Registry*> registry(std::optional<std::int64_t> door_timeout_ns = {});
+  // Every store that was chosen; with `all` those of plugins, too, which are looked for and not yet
+  // loaded, unless another user's home is read.
+  [[nodiscard]] Outcome<std::vector<StoreChoice>> stores();
   // A registry of its own on any store. Reads no record.
   struct OpenOptions {
     std::optional<std::int64_t> door_timeout_ns;

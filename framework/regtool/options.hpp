@@ -19,7 +19,7 @@ struct GlobalOptions {
   std::optional<std::string> home;
   std::optional<std::string> user;
   std::vector<std::string> plugins;
-  std::vector<StoreChoice> stores;  // never empty once parsed
+  StoreSelection stores;
   bool chose_stores = false;
   bool trust_plugins = false;
   int verbose = 0;

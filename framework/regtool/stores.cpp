@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/paths.hpp"
+#include "rollcall/plugin.h"
 
 namespace rollcall::regtool {
 namespace {
@@ -64,14 +65,15 @@ void add(std::vector<StoreChoice>& all, StoreChoice choice) {
   if (!known) all.push_back(std::move(choice));
 }
 
-Outcome<void> add_checked(std::vector<StoreChoice>& all, StoreChoice choice) {
+Outcome<void> add_checked(StoreSelection& all, StoreChoice choice) {
   if (choice.name == "all" && !choice.dir) {
-    add(all, {std::string(kOwnStore), {}});
-    for (const BuiltIn& store : kBuiltIns) add(all, {std::string(store.name), {}});
+    add(all.stores, {std::string(kOwnStore), {}});
+    for (const BuiltIn& store : kBuiltIns) add(all.stores, {std::string(store.name), {}});
+    all.with_plugins = true;
     return {};
   }
   if (auto valid = check(choice); !valid) return valid;
-  add(all, std::move(choice));
+  add(all.stores, std::move(choice));
   return {};
 }
 
@@ -121,8 +123,9 @@ void apply_keys(const std::vector<std::string>& pairs,
 
 }  // namespace
 
-Outcome<std::vector<StoreChoice>> parse_stores(const std::vector<std::string>& typed) {
-  std::vector<StoreChoice> all;
+Outcome<StoreSelection> parse_stores(const std::vector<std::string>& typed) {
+  if (typed.empty()) return StoreSelection{};
+  StoreSelection all{.stores = {}};
   for (const std::string& text : typed) {
     if (const std::size_t equals = text.find('='); equals != std::string::npos) {
       auto added = add_checked(all, {text.substr(0, equals), text.substr(equals + 1)});
@@ -136,7 +139,20 @@ Outcome<std::vector<StoreChoice>> parse_stores(const std::vector<std::string>& t
       begin = end + 1;
     }
   }
-  if (all.empty()) add(all, {std::string(kOwnStore), {}});
+  return all;
+}
+
+std::vector<StoreChoice> with_plugin_stores(const StoreSelection& selection,
+                                            const std::vector<PluginInfo>& plugins) {
+  std::vector<StoreChoice> all = selection.stores;
+  if (!selection.with_plugins) return all;
+  for (const PluginInfo& plugin : plugins) {
+    const bool offers = std::find(plugin.interfaces.begin(), plugin.interfaces.end(),
+                                  ROLLCALL_RECORD_STORE_ID) != plugin.interfaces.end();
+    const bool usable =
+        plugin.state != PluginState::kRefused && plugin.state != PluginState::kShadowed;
+    if (offers && usable) add(all, {plugin.id, {}});
+  }
   return all;
 }
 

@@ -10,6 +10,7 @@
 #include "regtool/config.hpp"
 #include "regtool/failure.hpp"
 #include "rollcall/foreign_store.hpp"
+#include "rollcall/host.hpp"
 
 namespace rollcall::regtool {
 
@@ -25,9 +26,18 @@ struct StoreChoice {
   [[nodiscard]] bool is_plugin() const { return name.find('.') != std::string::npos; }
 };
 
+struct StoreSelection {
+  std::vector<StoreChoice> stores{{std::string(kOwnStore), {}}};  // never empty
+  bool with_plugins = false;  // and every store that a plugin offers
+};
+
 // What was typed behind --store, each a list of NAME separated by commas, `all`, or NAME=DIR; one
 // that is named twice counts once. Nothing typed: our own. Failures: usage. Pure.
-[[nodiscard]] Outcome<std::vector<StoreChoice>> parse_stores(const std::vector<std::string>& typed);
+[[nodiscard]] Outcome<StoreSelection> parse_stores(const std::vector<std::string>& typed);
+
+// The stores of a selection, with those of these plugins where it wants them. Pure.
+[[nodiscard]] std::vector<StoreChoice> with_plugin_stores(const StoreSelection& selection,
+                                                          const std::vector<PluginInfo>& plugins);
 
 // Where the programs of a user keep their records.
 struct Surroundings {

@@ -52,10 +52,10 @@ quiet "$CMAKE" -S "$source/examples/c" -B "$work/chost" -G Ninja -DCMAKE_PREFIX_
 quiet "$CMAKE" --build "$work/chost"
 holds "$("$work/chost/host_c" "$ROLLCALL_HOME")" "^from.outside gone"
 
-# The example plugins: the probe in plain C and the door in C++.
+# The example plugins: probe and store in plain C, and the door in C++.
 mkdir "$work/plugins"
-cp -r "$source/plugins/examples/stat_probe" "$source/plugins/examples/banner_door" "$work/plugins"
-for example in stat_probe banner_door; do
+for example in stat_probe line_store banner_door; do
+  cp -r "$source/plugins/examples/$example" "$work/plugins"
   quiet "$CMAKE" -S "$work/plugins/$example" -B "$work/plugins/$example/build" -G Ninja \
     -DCMAKE_PREFIX_PATH="$prefix"
   quiet "$CMAKE" --build "$work/plugins/$example/build"

@@ -14,7 +14,8 @@ std::vector<std::string> names(const std::vector<std::string>& typed) {
   const auto stores = parse_stores(typed);
   std::vector<std::string> all;
   if (!stores) return {"failed: " + stores.error().code};
-  for (const auto& store : *stores) all.push_back(store.name + (store.dir ? "=" + *store.dir : ""));
+  for (const auto& store : stores->stores)
+    all.push_back(store.name + (store.dir ? "=" + *store.dir : ""));
   return all;
 }
 
@@ -45,6 +46,25 @@ TEST(StoreNames, AreAListOrGivenAgainAndCountOnce) {
             (Names{"rollcall", "murmur", "supercode", "pairs", "claude", "jupyter"}));
   EXPECT_EQ(names({"jupyter", "all"}).size(), 6u);
   EXPECT_EQ(names({"com.example.etcd"}), Names{"com.example.etcd"});
+}
+
+TEST(StoreNames, AllAreAlsoThoseThatPluginsOffer) {
+  PluginInfo store;
+  store.id = "com.example.etcd";
+  store.interfaces = {"rollcall.record-store/1"};
+  PluginInfo refused = store;
+  refused.id = "com.example.refused";
+  refused.state = PluginState::kRefused;
+  PluginInfo door = store;
+  door.id = "com.example.door";
+  door.interfaces = {"rollcall.door-prober/1"};
+  const std::vector<PluginInfo> plugins = {store, refused, door, store};
+  const auto all = with_plugin_stores(*parse_stores({"all"}), plugins);
+  ASSERT_EQ(all.size(), 7u);
+  EXPECT_EQ(all.back().name, "com.example.etcd");
+  EXPECT_EQ(with_plugin_stores(*parse_stores({"com.example.etcd,all"}), plugins).size(), 7u);
+  EXPECT_EQ(with_plugin_stores(*parse_stores({"claude"}), plugins).size(), 1u);
+  EXPECT_EQ(with_plugin_stores(*parse_stores({}), plugins).size(), 1u);
 }
 
 TEST(StoreNames, MayNameAFolder) {
@@ -110,8 +130,8 @@ TEST(StoreOptions, StandBeforeOrAfterTheCommand) {
     const auto invocation = parse_command_line(words);
     ASSERT_TRUE(invocation) << invocation.error().text;
     EXPECT_TRUE(invocation->global.chose_stores);
-    ASSERT_EQ(invocation->global.stores.size(), 1u);
-    EXPECT_EQ(invocation->global.stores[0].name, "claude");
+    ASSERT_EQ(invocation->global.stores.stores.size(), 1u);
+    EXPECT_EQ(invocation->global.stores.stores[0].name, "claude");
   }
   EXPECT_FALSE(parse_command_line({"ps", "--store", "nobody"}));
   const auto usual = parse_command_line({"ps"});
