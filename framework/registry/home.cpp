@@ -14,10 +14,13 @@
 namespace rollcall::registry {
 namespace {
 
+// Others leave files of pairs there (docs/pairs.md), perhaps before there is any record.
+constexpr std::string_view kPairsFolder = "pairs";
+
 // What may stand in a home before its first record does; also an editor's copy of it.
 bool is_of_an_unused_home(std::string_view name) {
   return name == kLockFile || name.starts_with("config.json") || name.starts_with(".config.json") ||
-         name == "lost+found" || name == kJournalFolder;
+         name == "lost+found" || name == kJournalFolder || name == kPairsFolder;
 }
 
 }  // namespace

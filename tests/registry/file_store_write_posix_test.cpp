@@ -166,10 +166,10 @@ TEST(FileStoreModes, StayAsTheyAreInADirectoryThatIsNoHome) {
 }
 
 TEST(FileStoreModes, AreTakenFromAnEmptyDirectoryAndFromAHomeWithoutRecords) {
-  for (const char* name : {"", "config.json", "lock", "gone/"}) {
+  for (const char* name : {"", "config.json", "lock", "gone/", "pairs/"}) {
     const Home home;
     fs::create_directory(home.path());
-    if (std::string_view(name) == "gone/") fs::create_directory(home.path() / "gone");
+    if (std::string_view(name).ends_with('/')) fs::create_directory(home.path() / name);
     if (std::string_view(name).find_first_of("cl") == 0) {
       home.dir().write(std::string("home/") + name, "{}");
     }
