@@ -206,10 +206,10 @@ ReceiptResult<ResolvedReceipt> Receipts::resolve(std::string_view endpoint,
   core::SecretText token(std::move(receipt->token));
   const std::string canonical = receipts::canonical_workspace(source.workspace);
   if (!receipts::is_same_source(receipt->source, source, canonical)) {
-    return problem(ReceiptProblem::kIdentityMismatch, ErrorCode::kRefused,
-                   fmt::format("{} is of another source than the one that was named: {}:{} in {}",
-                               endpoint, shown(source.harness), shown(source.session_id),
-                               shown(source.workspace)));
+    return problem(
+        ReceiptProblem::kIdentityMismatch, ErrorCode::kRefused,
+        fmt::format("{} is of another source than the one that was named: {}:{} in {}", endpoint,
+                    shown(source.harness), shown(source.session_id), shown(source.workspace)));
   }
   receipts::Entry entry{std::move(*receipt), std::move(*stored), {}, {}};
   const auto here = impl_->judge({&entry, 1}, call);
