@@ -13,13 +13,7 @@ namespace rollcall::linux_backend {
 namespace {
 
 using backend::name;
-
-void settle(rollcall_watch_outcome& out, std::uint32_t outcome, std::string_view reason,
-            std::int64_t error = 0) {
-  out.outcome = outcome;
-  out.os_code = error;
-  plugin::set_text(out.reason, out.reason_size, reason);
-}
+using backend::settle;
 
 // What ran out, or what this kernel has not.
 std::uint32_t outcome_of(int error) {
@@ -32,14 +26,6 @@ std::uint32_t outcome_of(int error) {
     default:
       return ROLLCALL_WATCH_UNSUPPORTED;
   }
-}
-
-// Until the deadline, in ms rounded up; -1: for ever. A longer wait ends early, for no reason.
-int timeout_ms(const plugin::Call& call) {
-  const std::int64_t left = call.remaining_ns();
-  if (left == INT64_MAX) return -1;
-  const std::int64_t ms = left / backend::kMillisecond + (left % backend::kMillisecond > 0 ? 1 : 0);
-  return static_cast<int>(std::min<std::int64_t>(ms, INT_MAX));
 }
 
 }  // namespace
@@ -88,13 +74,9 @@ plugin::Status Watcher::add_process(std::uint64_t id, std::int64_t pid, const pl
   } else {
     reader_.observe(ask, once, seen);
   }
-  const std::uint32_t verdict = judge(seen);
   int armed = 0;
-  if (verdict == ROLLCALL_JUDGE_GONE) {
-    settle(out, ROLLCALL_WATCH_GONE, backend::evidence(seen));
-  } else if (verdict != ROLLCALL_JUDGE_ALIVE || seen.presence != ROLLCALL_PRESENCE_PRESENT) {
-    settle(out, ROLLCALL_WATCH_UNVERIFIED, backend::kUnverified + backend::evidence(seen),
-           seen.os_code);
+  if (backend::settle_unwatched(judge(seen), seen, out)) {
+    // It is closed below.
   } else if (pidfd < 0) {
     settle(out, outcome_of(error), name(pid) + " cannot be pinned: " + error_text(error), error);
   } else if (pidfd >= most_fds_) {
@@ -188,7 +170,7 @@ plugin::Status Watcher::wait(plugin::WatchBatch& batch, const plugin::Call& call
   if (pending_.empty()) {
     std::array<struct epoll_event, 64> ready{};
     const int count = system_.epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()),
-                                         timeout_ms(call));
+                                         static_cast<int>(backend::wait_ms(call, INT_MAX)));
     const int error = errno;
     if (count < 0 && error != EINTR) {
       return {ROLLCALL_E_IO, "cannot wait for events: " + error_text(error), error};

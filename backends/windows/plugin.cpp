@@ -7,6 +7,7 @@
 #include "decode.hpp"
 #include "probe.hpp"
 #include "system_windows.hpp"
+#include "watcher_windows.hpp"
 
 namespace rollcall::windows_backend {
 
@@ -34,4 +35,5 @@ class NativeControl final : public Control {
 
 ROLLCALL_DEFINE_PLUGIN("rollcall.backend.windows", "0.1.0", "Rollcall",
                        rollcall::windows_backend::NativeProbe,
-                       rollcall::windows_backend::NativeControl);
+                       rollcall::windows_backend::NativeControl,
+                       rollcall::windows_backend::NativeWatcher);

@@ -111,6 +111,9 @@ std::vector<PluginInfo> add_plugins(Context& context, std::vector<DoctorLine>& l
   const auto control = (*host)->platform_control();
   lines.push_back({"signals", control ? Health::kGood : Health::kBad,
                    control ? "can be sent" : control.error().message});
+  const auto watcher = (*host)->platform_watcher();
+  lines.push_back({"watching", watcher ? Health::kGood : Health::kLimited,
+                   watcher ? "is told by the kernel" : "is polled: " + watcher.error().message});
   return plugins;
 }
 

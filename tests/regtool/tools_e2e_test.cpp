@@ -78,8 +78,9 @@ TEST_F(Tools, DoctorTellsWhatAppliesAndFromWhere) {
   EXPECT_EQ(string_at(json, "home"), home_);
   std::set<std::string> topics;
   for (const auto& check : at(json, "checks").GetArray()) topics.insert(string_at(check, "topic"));
-  for (const char* topic : {"pidfd", "pidfs", "/proc", "hidepid", "descriptors", "home", "records",
-                            "file system", "backend", "boot id", "host id", "signals"}) {
+  for (const char* topic :
+       {"pidfd", "pidfs", "/proc", "hidepid", "descriptors", "home", "records", "file system",
+        "backend", "boot id", "host id", "signals", "watching"}) {
     EXPECT_EQ(topics.count(topic), 1U) << topic;
   }
   for (const auto& source : at(json, "config").GetArray()) {

@@ -347,6 +347,23 @@ TEST_F(Watching, TellsEachThingInALineForPeople) {
   }
 }
 
+TEST_F(Watching, WatchesAStoreOfAnotherProgramToo) {
+  const auto folder = dir_ / "running";
+  std::filesystem::create_directory(folder);
+  ::chmod(folder.c_str(), 0700);
+  const auto watch = this->watch({"--store", "rollcall", "--store", "murmur=" + folder.string()});
+  Child child = Child::sleeper();
+  std::string bytes = record("web", child.pid(), testing::start_token_of(child.pid()));
+  bytes.replace(bytes.find("\"name\""), 6, "\"capsule_name\"");
+  bytes.replace(bytes.find("\"version\""), 9, "\"capsule_version\"");
+  std::ofstream(folder / ".staged") << bytes;
+  ::chmod((folder / ".staged").c_str(), 0600);
+  std::filesystem::rename(folder / ".staged", folder / "web.json");
+  EXPECT_EQ(string_at(next(watch, "appeared", "web"), "store"), "murmur=" + folder.string());
+  child.signal(SIGKILL);
+  (void)next(watch, "gone", "web");
+}
+
 TEST_F(Watching, EventsGivesTheLastOnesAndWhatIsBehindACursor) {
   for (const char* id : {"a", "b", "c"}) {
     Event event;

@@ -27,6 +27,13 @@ inline void settle(rollcall_signal_outcome& out, std::uint32_t outcome, std::str
   plugin::set_text(out.reason, out.reason_size, reason);
 }
 
+inline void settle(rollcall_watch_outcome& out, std::uint32_t outcome, std::string_view reason,
+                   std::int64_t error = 0) {
+  out.outcome = outcome;
+  out.os_code = error;
+  plugin::set_text(out.reason, out.reason_size, reason);
+}
+
 // What the observation itself says, for a verdict's reason.
 inline std::string evidence(const rollcall_observation& seen) {
   if (seen.reason_size > 0) return {seen.reason, seen.reason_size};
@@ -72,6 +79,27 @@ inline std::int64_t step_ms(const plugin::Call& call, std::int64_t at_most) {
   const std::int64_t remaining = call.remaining_ns();
   if (remaining >= at_most * kMillisecond) return at_most;
   return (remaining + kMillisecond - 1) / kMillisecond;
+}
+
+// How long to wait for events, in ms rounded up and at most `most`: a longer wait ends early, for
+// no reason. -1: for ever.
+inline std::int64_t wait_ms(const plugin::Call& call, std::int64_t most) {
+  const std::int64_t left = call.remaining_ns();
+  if (left == INT64_MAX) return -1;
+  const std::int64_t ms = left / kMillisecond + (left % kMillisecond > 0 ? 1 : 0);
+  return ms < most ? ms : most;
+}
+
+// The verdicts upon which nothing is watched. False: it is alive, and was seen to be there.
+inline bool settle_unwatched(std::uint32_t verdict, const rollcall_observation& seen,
+                             rollcall_watch_outcome& out) {
+  if (verdict == ROLLCALL_JUDGE_GONE) {
+    settle(out, ROLLCALL_WATCH_GONE, evidence(seen));
+    return true;
+  }
+  if (verdict == ROLLCALL_JUDGE_ALIVE && seen.presence == ROLLCALL_PRESENCE_PRESENT) return false;
+  settle(out, ROLLCALL_WATCH_UNVERIFIED, kUnverified + evidence(seen), seen.os_code);
+  return true;
 }
 
 inline plugin::Status cancelled() {

@@ -51,6 +51,9 @@ class WindowsFakeStage final : public Stage {
     on_stage = nullptr;
   }
   [[nodiscard]] std::string platform() const override { return "Windows"; }
+  [[nodiscard]] std::string may_lack_watcher() const override {
+    return "its watcher is of the system itself, which is not faked";
+  }
   [[nodiscard]] const Backend& backend() override { return backend_; }
   [[nodiscard]] std::int64_t own_pid() const override { return FakeWindows::kOwnPid; }
   [[nodiscard]] std::int64_t now_ns() const override { return plugin::now_ns(); }

@@ -13,7 +13,10 @@ constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kLong = 20'000 * kMillisecond;
 constexpr std::int64_t kShort = 50 * kMillisecond;
 
-Outcome no_watcher() { return lacks("its backend has no watcher"); }
+Outcome no_watcher(const Stage& stage) {
+  const std::string why = stage.may_lack_watcher();
+  return why.empty() ? lacks("its backend has no watcher") : untried(why);
+}
 
 std::string shown(const Watched& told) {
   return "status " + std::to_string(told.code) + ", outcome " + std::to_string(told.outcome) +
@@ -31,7 +34,7 @@ bool is(const std::optional<rollcall_watch_event>& event, std::uint32_t kind, st
 }
 
 Outcome end(Stage& stage) {
-  if (stage.backend().watch == nullptr) return no_watcher();
+  if (stage.backend().watch == nullptr) return no_watcher(stage);
   const std::int64_t pid = stage.run();
   const std::int64_t other = stage.run();
   for (const auto& [id, each] : {std::pair{7U, pid}, std::pair{8U, other}}) {
@@ -50,7 +53,7 @@ Outcome end(Stage& stage) {
 }
 
 Outcome doubt(Stage& stage) {
-  if (stage.backend().watch == nullptr) return no_watcher();
+  if (stage.backend().watch == nullptr) return no_watcher(stage);
   const std::int64_t pid = stage.run();
   const auto another = watch_process(stage, 7, pid, of_token("1"));
   if (another.outcome != ROLLCALL_WATCH_GONE) return broken("another's: " + shown(another));
@@ -66,7 +69,7 @@ Outcome doubt(Stage& stage) {
 }
 
 Outcome folder(Stage& stage) {
-  if (stage.backend().watch == nullptr) return no_watcher();
+  if (stage.backend().watch == nullptr) return no_watcher(stage);
   const testing::TempDir dir;
   const auto told = watch_directory(stage, 7, testing::utf8(dir.path()));
   if (told.outcome != ROLLCALL_WATCH_WATCHED) return broken(shown(told));
@@ -91,7 +94,7 @@ Outcome folder(Stage& stage) {
 }
 
 Outcome wake(Stage& stage) {
-  if (stage.backend().watch == nullptr) return no_watcher();
+  if (stage.backend().watch == nullptr) return no_watcher(stage);
   const Backend& backend = stage.backend();
   rollcall_call call = {};
   call.struct_size = sizeof call;
