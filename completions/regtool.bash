@@ -39,7 +39,7 @@ _regtool() {
   local globals="--home --user --store --plugin --trust-plugins --verbose --json --quiet --no-color --help"
   # Options that are followed by a value, so that no value is taken for a command.
   local with_value=" --home --user --store --plugin --timeout --interval --limit --filter -f --sort --format --after \
-    --total --signal -s --undo --session --name --workdir --label -l --log --pid --url --door \
+    --total --reason --signal -s --undo --session --name --workdir --label -l --log --pid --url --door \
     --door-set --token-file --expect-start --dir --parent --harness --workspace --runtime --base-url \
     --profile --persistence-location --capability --tmux "
   local -a home=()
@@ -96,7 +96,7 @@ _regtool() {
         status=gone label= version= pid= detached=yes detached=no workdir= kind= url= store=" -- "$cur")
       return ;;
     --session | --name | --version | --label | -l | --pid | --url | --door-set | --expect-start | \
-      --timeout | --interval | --limit | --after | --total | --format | --parent | --runtime | --base-url | --harness | \
+      --timeout | --interval | --limit | --after | --total | --reason | --format | --parent | --runtime | --base-url | --harness | \
       --profile | --persistence-location | --capability | --tmux)
       return ;;
   esac
@@ -111,8 +111,8 @@ _regtool() {
     watch) options="--after --interval --no-probe" ;;
     events) options="--after --limit" ;;
     env) options="--show-secrets --null" ;;
-    stop) options="--force --tree --after --total --accept-time-guard" ;;
-    kill) options="--signal --total --accept-time-guard" ;;
+    stop) options="--force --tree --no-door --reason --after --total --accept-time-guard" ;;
+    kill) options="--signal --total --reason --accept-time-guard" ;;
     forget) options="--force" ;;
     prune) options="--dry-run --undo" ;;
     run) options="--session --name --version --workdir --label --detach --log --no-door --auth --" ;;

@@ -161,6 +161,8 @@ complete -c regtool -n '__regtool_command ps' -l format -x -d 'Columns or a temp
 complete -c regtool -n '__regtool_command verify' -l explain -d 'Layer by layer'
 complete -c regtool -n '__regtool_command stop' -l force -d 'One SIGKILL'
 complete -c regtool -n '__regtool_command stop' -l tree -d 'With all that descends from it'
+complete -c regtool -n '__regtool_command stop' -l no-door -d 'By signals only'
+complete -c regtool -n '__regtool_command stop kill' -l reason -x -d 'Why, for the journal'
 complete -c regtool -n '__regtool_command stop' -l after -x -d 'Milliseconds to the second SIGTERM'
 complete -c regtool -n '__regtool_command stop kill' -l total -x -d 'Milliseconds in all'
 complete -c regtool -n '__regtool_command stop kill' -l accept-time-guard -d 'Also where only the time tells'

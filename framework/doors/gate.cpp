@@ -64,6 +64,10 @@ DoorGate::Ruling rule(const DoorGate::Item& item, const SocketAnswer& answer) {
     case Ownership::kDescendant:
       return admit_as(answer.owner, has_token, answer.reason);
     case Ownership::kUidOnly:
+      if (item.owner_must_be_known) {
+        return refuse(Reason::kOwnerUnknown, answer.owner,
+                      "only the listener's user could be read, not its process");
+      }
       return admit_as(answer.owner, has_token,
                       "only the listener's user could be read, not its process");
     case Ownership::kForeign:
@@ -129,9 +133,10 @@ struct Group {
   std::vector<DoorGate::Item> items;
 };
 
-// Asks one group and fills its readings. The readings of other groups are not touched.
+// Asks one group and fills its readings. The readings of other groups are not touched. `stop`: its
+// doors are asked to end their sessions, for that reason.
 void ask_group(const Group& group, const DoorContext& context, const Call& call,
-               std::vector<DoorReading>& readings) {
+               std::vector<DoorReading>& readings, const std::string* stop = nullptr) {
   DoorGate gate(*context.probe, group.items, call);
   std::vector<bool> answered(group.asks.size(), false);
   const auto take = [&](std::size_t item, DoorReading reading) {
@@ -141,7 +146,10 @@ void ask_group(const Group& group, const DoorContext& context, const Call& call,
     gate.complete(item, reading);
     readings[group.questions[item]] = std::move(reading);
   };
-  const Status status = group.prober->probe(group.asks, context.limits, gate.admit(), take, call);
+  const Status status =
+      stop == nullptr
+          ? group.prober->probe(group.asks, context.limits, gate.admit(), take, call)
+          : group.prober->stop(group.asks, *stop, context.limits, gate.admit(), take, call);
   for (std::size_t i = 0; i < answered.size(); ++i) {
     if (answered[i]) continue;
     readings[group.questions[i]] =
@@ -357,6 +365,24 @@ std::vector<DoorReading> ask_doors(std::span<const DoorQuestion> questions,
   for (const Group* group : own) ask(*group);
   for (auto& thread : threads) thread.join();
   return readings;
+}
+
+DoorReading ask_to_stop(const DoorQuestion& question, const std::string& reason,
+                        const DoorContext& context, const Call& call) {
+  std::vector<DoorReading> readings(1);
+  Grouper grouper(context, readings);
+  grouper.add(0, question);
+  std::vector<Group> groups = grouper.take();
+  if (groups.empty()) return readings.front();
+  for (Group& group : groups) {
+    for (DoorGate::Item& item : group.items) item.owner_must_be_known = true;
+    if (group.items.empty()) continue;
+    if (group.items.front().token == nullptr) {
+      return failed(Reason::kTokenMissing, "there is no token to ask it with", group.prober->id());
+    }
+    ask_group(group, context, call, readings, &reason);
+  }
+  return readings.front();
 }
 
 }  // namespace rollcall

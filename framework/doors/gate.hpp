@@ -53,6 +53,13 @@ struct DoorContext {
 [[nodiscard]] std::vector<DoorReading> ask_doors(std::span<const DoorQuestion> questions,
                                                  const DoorContext& context, const Call& call);
 
+// Asks one door to end its session. A reading that names the record's session says that it
+// accepted; any other says why it did not, was not asked, or is not known to have. The request goes
+// only to a door whose every possible listener is the process itself or a descendant of it, with
+// the record's token; without a token nothing is connected to.
+[[nodiscard]] DoorReading ask_to_stop(const DoorQuestion& question, const std::string& reason,
+                                      const DoorContext& context, const Call& call);
+
 // The gate of one batch: rules on sockets after the connects and before a byte is sent, and
 // remembers why. A token is handed out only for a loopback (or Unix) peer whose every possible
 // listener is the recorded process's, a descendant's, or, where descriptors cannot be read, of the
@@ -67,6 +74,7 @@ class DoorGate {
     bool allowed_host = false;           // the operator listed this host: loopback is not demanded
     std::uint32_t wants = 0;             // what `is_same` needs read
     std::function<bool(const Observation& now)> is_same = {};  // as in DoorQuestion
+    bool owner_must_be_known = false;  // that its listeners are of the owner's uid is not enough
   };
   struct Ruling {
     bool admitted = false;

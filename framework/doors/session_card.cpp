@@ -71,6 +71,12 @@ void put_capabilities(Json& json, const CardFacts& facts, Generation generation,
     put(json, "params");
     json.StartObject();
     put(json, "sessionId", facts.session_id);
+    if (facts.token && facts.can_stop) {
+      put(json, "methods");
+      json.StartArray();
+      put(json, kSessionStop);
+      json.EndArray();
+    }
     json.EndObject();
     json.EndObject();
   }
@@ -184,6 +190,28 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
+// {"sessionId": its own, "reason": optional text}. Only where there is a token, which was checked.
+DoorResponse answer_stop(const CardFacts& facts, const Value& call) {
+  constexpr std::size_t kLongestReason = 1024;
+  const Value* const id = &call["id"];
+  const Value* params = call.HasMember("params") ? &call["params"] : nullptr;
+  const auto text = [&](const char* name) -> std::optional<std::string_view> {
+    if (params == nullptr || !params->IsObject() || !params->HasMember(name)) return std::nullopt;
+    const Value& value = (*params)[name];
+    if (!value.IsString()) return std::nullopt;
+    return std::string_view(value.GetString(), value.GetStringLength());
+  };
+  if (text("sessionId") != std::string_view(facts.session_id)) {
+    return rpc_error(id, -32602, "The sessionId is not this door's.");
+  }
+  DoorResponse response = rpc_answer(id, [](Json& json) {
+    put(json, "result");
+    put_raw(json, R"({"accepted":true})", rapidjson::kObjectType);
+  });
+  response.stop = std::string(text("reason").value_or("").substr(0, kLongestReason));
+  return response;
+}
+
 DoorResponse answer_rpc(const CardFacts& facts, const DoorRequest& request) {
   rapidjson::Document document;
   const std::string& body = request.body;
@@ -206,8 +234,9 @@ DoorResponse answer_rpc(const CardFacts& facts, const DoorRequest& request) {
   }
   const Value& asked = document["method"];
   const std::string_view method(asked.GetString(), asked.GetStringLength());
+  if (method == kSessionStop && facts.token && facts.can_stop) return answer_stop(facts, document);
   if (method != kExtendedCard && method != kLegacyExtendedCard) {
-    return rpc_error(id, -32601, "This door names its session and does nothing else.");
+    return rpc_error(id, -32601, "This door has no such method.");
   }
   return rpc_answer(id, [&](Json& json) {
     put(json, "result");

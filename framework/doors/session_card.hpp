@@ -10,6 +10,7 @@
 namespace rollcall::doors {
 
 inline constexpr std::string_view kSessionExtension = "urn:rollcall:ext:session:1";
+inline constexpr std::string_view kSessionStop = "session/stop";
 
 // Who stands behind the door.
 struct CardFacts {
@@ -19,6 +20,7 @@ struct CardFacts {
   std::string url;  // "http://127.0.0.1:PORT/"
   std::string authority;
   std::optional<std::string> token;
+  bool can_stop = false;  // with a token: it takes `session/stop` and says so
 };
 
 enum class Generation : std::uint8_t {
@@ -49,6 +51,9 @@ struct DoorResponse {
   bool challenge = false;      // WWW-Authenticate: Bearer
   bool invalid_token = false;  // with challenge: one was given
   std::string_view allow;      // with 405
+  // `session/stop` was accepted: the reason that was given, for whoever ends the session once the
+  // answer was sent.
+  std::optional<std::string> stop = {};
 };
 
 // Answers a request. Refuses browsers (any Origin, cross-site fetches, DNS rebinding by a Host that

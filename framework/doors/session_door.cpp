@@ -22,6 +22,7 @@
 namespace rollcall {
 namespace {
 
+using OnStop = std::function<void(const std::string&)>;
 using doors::CardFacts;
 using doors::DoorRequest;
 using doors::DoorResponse;
@@ -85,7 +86,7 @@ void write_response(const DoorRequest& request, const DoorResponse& from,
 
 class Handler final : public Poco::Net::HTTPRequestHandler {
  public:
-  explicit Handler(const CardFacts& facts) : facts_(facts) {}
+  Handler(const CardFacts& facts, const OnStop& on_stop) : facts_(facts), on_stop_(on_stop) {}
   void handleRequest(Poco::Net::HTTPServerRequest& request,
                      Poco::Net::HTTPServerResponse& response) override {
     try {
@@ -93,6 +94,7 @@ class Handler final : public Poco::Net::HTTPRequestHandler {
       const DoorResponse answer = doors::answer_request(facts_, read);
       for (std::string& given : read.authorizations) core::wipe(given);
       write_response(read, answer, response);
+      if (answer.stop && on_stop_) on_stop_(*answer.stop);
     } catch (const Poco::Exception&) {  // the peer went away or used up its time: nothing to say
       response.setKeepAlive(false);
     }
@@ -100,18 +102,20 @@ class Handler final : public Poco::Net::HTTPRequestHandler {
 
  private:
   const CardFacts& facts_;
+  const OnStop& on_stop_;
 };
 
 class Factory final : public Poco::Net::HTTPRequestHandlerFactory {
  public:
-  explicit Factory(const CardFacts& facts) : facts_(facts) {}
+  Factory(const CardFacts& facts, const OnStop& on_stop) : facts_(facts), on_stop_(on_stop) {}
   Poco::Net::HTTPRequestHandler* createRequestHandler(
       const Poco::Net::HTTPServerRequest&) override {
-    return new Handler(facts_);  // owned by the server
+    return new Handler(facts_, on_stop_);  // owned by the server
   }
 
  private:
   const CardFacts& facts_;
+  const OnStop& on_stop_;
 };
 
 }  // namespace
@@ -119,14 +123,18 @@ class Factory final : public Poco::Net::HTTPRequestHandlerFactory {
 class SessionDoor::Impl {
  public:
   Impl(CardFacts facts, const Options& options, const Poco::Net::ServerSocket& socket)
-      : facts_(std::move(facts)), pool_(2, options.max_connections + 1), listener_(socket) {
+      : facts_(std::move(facts)),
+        on_stop_(options.on_stop),
+        pool_(2, options.max_connections + 1),
+        listener_(socket) {
     Poco::Net::HTTPServerParams::Ptr params = new Poco::Net::HTTPServerParams;
     params->setKeepAlive(false);
     params->setMaxThreads(options.max_connections);
     params->setMaxQueued(kMaxQueued);
     params->setTimeout(Poco::Timespan(options.connection_ms * 1000));
     params->setThreadIdleTime(Poco::Timespan(kIdleMs * 1000));
-    server_ = std::make_unique<Poco::Net::HTTPServer>(new Factory(facts_), pool_, socket, params);
+    server_ = std::make_unique<Poco::Net::HTTPServer>(new Factory(facts_, on_stop_), pool_, socket,
+                                                      params);
     server_->start();
   }
   ~Impl() {
@@ -143,6 +151,7 @@ class SessionDoor::Impl {
 
  private:
   CardFacts facts_;
+  OnStop on_stop_;
   Poco::ThreadPool pool_;
   Poco::Net::ServerSocket listener_;
   std::unique_ptr<Poco::Net::HTTPServer> server_;
@@ -171,6 +180,7 @@ Result<std::unique_ptr<SessionDoor>> SessionDoor::open(Options options) {
     facts.name = options.name;
     facts.version = options.version;
     facts.token = std::move(options.token);
+    facts.can_stop = options.on_stop != nullptr;
     facts.authority = fmt::format("127.0.0.1:{}", socket->address().port());
     facts.url = fmt::format("http://{}/", facts.authority);
     return std::unique_ptr<SessionDoor>(

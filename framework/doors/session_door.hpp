@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +13,7 @@ namespace rollcall {
 
 // Serves, on 127.0.0.1 and a port that the system chose:
 //   GET  /.well-known/agent-card.json and /.well-known/agent.json   the public card
-//   POST /   JSON-RPC GetExtendedAgentCard and agent/getAuthenticatedExtendedCard
+//   POST /   JSON-RPC GetExtendedAgentCard and agent/getAuthenticatedExtendedCard, and session/stop
 // The card names the session by the extension `urn:rollcall:ext:session:1`; with a token only the
 // extended card does, and it asks for `Authorization: Bearer`. Answers the official A2A client in
 // both generations. Refuses any Origin, a Host that is not literal loopback with the port, and a
@@ -29,6 +30,10 @@ class SessionDoor {
     std::uint16_t port = 0;             // 0: any
     std::int64_t connection_ms = 3000;  // all of one connection, once it is served
     int max_connections = 32;           // served at once; 64 more may wait
+    // With a token: `session/stop` is offered, and this is called once its acceptance was sent, by
+    // a thread of the door's, with the reason that was given (remote text). Without a token, or
+    // without this, it is no method of the door's.
+    std::function<void(const std::string& reason)> on_stop;
   };
 
   // Listens from then on. Errors: kInvalid (id, token), kIo (no port).

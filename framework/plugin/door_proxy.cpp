@@ -255,13 +255,40 @@ class DoorProxy final : public DoorProber {
 
   [[nodiscard]] Status probe(std::span<const DoorAsk> asks, const DoorLimits& limits,
                              const Admit& admit, const Answer& answer, const Call& call) override {
+    return converse("probe", asks, limits, admit, answer, call,
+                    [slot = table_.probe](ProbeJob& job, void* self, const rollcall_call* bounds,
+                                          rollcall_error* error) {
+                      return slot(self, &job.batch(), &job.sink(), bounds, error);
+                    });
+  }
+
+  [[nodiscard]] Status stop(std::span<const DoorAsk> asks, const std::string& reason,
+                            const DoorLimits& limits, const Admit& admit, const Answer& answer,
+                            const Call& call) override {
+    if (table_.stop == nullptr) return instance_->not_offered("stop");
+    return converse(
+        "stop", asks, limits, admit, answer, call,
+        [slot = table_.stop, reason](ProbeJob& job, void* self, const rollcall_call* bounds,
+                                     rollcall_error* error) {
+          return slot(self, &job.batch(), {reason.data(), reason.size()}, &job.sink(), bounds,
+                      error);
+        });
+  }
+
+ private:
+  template <class Body>
+  [[nodiscard]] Status converse(const char* what, std::span<const DoorAsk> asks,
+                                const DoorLimits& limits, const Admit& admit, const Answer& answer,
+                                const Call& call, Body body) {
     if (asks.empty()) return {};
-    if (!admit || !answer) return fail(ErrorCode::kInvalid, "probe: admit or answer is missing");
+    if (!admit || !answer) {
+      return fail(ErrorCode::kInvalid, fmt::format("{}: admit or answer is missing", what));
+    }
     auto job = std::make_shared<ProbeJob>(asks, limits, id(), may_have_token_, admit, answer);
     const Status done = instance_->run(
-        "probe",
-        [job, slot = table_.probe](void* self, const rollcall_call* bounds, rollcall_error* error) {
-          return slot(self, &job->batch(), &job->sink(), bounds, error);
+        what,
+        [job, body](void* self, const rollcall_call* bounds, rollcall_error* error) {
+          return body(*job, self, bounds, error);
         },
         call, third_party_limit(asks.size(), limits));
     const std::size_t surplus = job->close(
@@ -273,7 +300,6 @@ class DoorProxy final : public DoorProber {
     return {};
   }
 
- private:
   // A third party's doors are asked in rounds of the adapter's threads.
   static std::int64_t third_party_limit(std::size_t count, const DoorLimits& limits) {
     const auto rounds = static_cast<std::int64_t>((count + kAdapterThreads - 1) / kAdapterThreads);

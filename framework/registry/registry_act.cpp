@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/shown_url.hpp"
 #include "registry/registry_impl.hpp"
+#include "rollcall/journal.hpp"
 #include "rollcall/tree_hold.hpp"
 
 namespace rollcall {
@@ -66,6 +68,18 @@ class Act {
         report_(report),
         call_(call),
         begun_ns_(clock.monotonic_ns()) {}
+
+  // The door's word, before any signal. True: it accepted, and the process has ended since; the
+  // report is settled. False: signals are next.
+  bool by_door(const DoorReading& reading, std::int64_t until_ms) {
+    StopDoor door;
+    door.accepted = reading.answered && reading.named && reading.session == report_.session_id;
+    if (!door.accepted) {
+      door.why = reading.detail.empty() ? std::string(to_text(reading.reason)) : reading.detail;
+    }
+    report_.door = std::move(door);
+    return report_.door->accepted && !await(until_ms) && report_.outcome == StopOutcome::kEnded;
+  }
 
   // True: the signal was sent. False: the report is settled.
   bool send(Signal signal) {
@@ -231,6 +245,78 @@ void one_shot(Act& act, Signal signal, std::int64_t await_ms) {
   }
 }
 
+constexpr std::int64_t kDoorMs = 1000;  // for all that is said at a door, at most
+
+// Only a door with a token, of a process that is proven and not suspended, is asked. True: that was
+// enough.
+bool at_the_door(Act& act, const Registry::Impl& impl, SessionView& view, const Here& here,
+                 const StopOptions& options, const Call& call) {
+  if (options.force || options.tree || !options.ask_door) return false;
+  if (!view.record.has_door() || !view.record.door_token) return false;
+  SessionView* const one[] = {&view};
+  if (!impl.observe(one, kWantState, here, call)) return false;
+  if (view.process.state != ProcessState::kAlive || is_by_time(view.process)) return false;
+  if (view.read.suspended.value_or(false)) return false;
+  const std::int64_t second_ms = std::min(options.second_after_ms, options.total_ms);
+  const std::int64_t total_ns = std::min(second_ms, kDoorMs) * kNsPerMs;
+  if (total_ns <= 0) return false;
+  const auto reading = impl.ask_to_stop(view, options.reason, total_ns, here, call);
+  return act.by_door(reading, second_ms);
+}
+
+// Who asked for an act, and what became of it.
+StopRequest request_of(const Registry::Impl& impl, const StopOptions& asked,
+                       const StopReport& report, const Call& call) {
+  StopRequest request;
+  if (const auto who = impl.options().probe->whoami(call)) request.caller_pid = who->self.pid;
+  request.caller_name = asked.caller_name;
+  if (request.caller_name.empty()) {
+    request.caller_name =
+        impl.options().probe->read(request.caller_pid, ReadWhat::kName, call).value_or("");
+  }
+  request.reason = asked.reason;
+  request.signals = report.signals;
+  request.outcome = report.outcome;
+  return request;
+}
+
+// Tells the journal who asked. No act fails for that.
+void tell_journal(const Registry::Impl& impl, const SessionView& view, const StopOptions& asked,
+                  StopReport& report, const Call& call) {
+  const auto& options = impl.options();
+  if (!options.journal) return;
+  Event event;
+  event.kind = EventKind::kStopRequested;
+  event.store = options.store_name;
+  event.session_id = report.session_id;
+  event.name = view.record.name;
+  event.pid = view.record.process.pid;
+  event.start_token = view.record.process.start_token;
+  event.text = report.reason;
+  if (view.record.url) event.url = shown_url(*view.record.url);
+  event.stop = request_of(impl, asked, report, call);
+  switch (report.outcome) {
+    case StopOutcome::kEnded:
+    case StopOutcome::kAlreadyGone:
+      event.status = Verdict::kGone;
+      event.process = ProcessState::kGone;
+      event.reason = Reason::kNoProcess;
+      break;
+    case StopOutcome::kStillThere:
+    case StopOutcome::kSent:
+      event.status = Verdict::kAlive;
+      event.process = ProcessState::kAlive;
+      break;
+    case StopOutcome::kRefused:
+      event.reason = Reason::kUnverified;
+      break;
+  }
+  // The call's deadline was the act's; the word is kept all the same.
+  if (const auto kept = options.journal->append(event, {}); !kept) {
+    report.journal_problem = kept.error().message;
+  }
+}
+
 // A third party's probe may hold an act back; it never allows one.
 Result<std::string> why_held_back(const Registry::Impl& impl, SessionView& view, const Here& here,
                                   const Call& call) {
@@ -245,8 +331,8 @@ Result<std::string> why_held_back(const Registry::Impl& impl, SessionView& view,
 
 // Reads the record anew, acts, and takes the record away where the end was seen.
 template <class Body>
-Result<StopReport> act_on(const Registry::Impl& impl, std::string_view session_id, const Call& call,
-                          Body body) {
+Result<StopReport> act_on(const Registry::Impl& impl, std::string_view session_id,
+                          const StopOptions& asked, const Call& call, Body body) {
   const auto& options = impl.options();
   if (!options.control) {
     return fail(ErrorCode::kUnsupported, "this registry has no process control: nothing is sent");
@@ -261,14 +347,16 @@ Result<StopReport> act_on(const Registry::Impl& impl, std::string_view session_i
   if (!held_back) return tl::unexpected(held_back.error());
   if (!held_back->empty()) {
     report.reason = std::move(*held_back);
+    tell_journal(impl, *view, asked, report, call);
     return report;
   }
   Target target(impl, view->record, *here, options.accept_time_guard, call);
   Act act(*options.control, *options.clock, target, report, call);
-  body(act, view->record);
+  body(act, *view, *here);
   if (act.unsupported()) return tl::unexpected(*act.unsupported());
   const bool ended =
       report.outcome == StopOutcome::kEnded || report.outcome == StopOutcome::kAlreadyGone;
+  tell_journal(impl, *view, asked, report, call);
   // What has ended needs no record. Where this fails nothing is lost: `ps` tries again.
   if (ended && impl.may_prune()) (void)impl.remove_gone(*view, *here, call);
   return report;
@@ -278,20 +366,29 @@ Result<StopReport> act_on(const Registry::Impl& impl, std::string_view session_i
 
 Result<StopReport> Registry::stop(std::string_view session_id, const StopOptions& options,
                                   const Call& call) {
-  return act_on(*impl_, session_id, call, [&](Act& act, const Record& record) {
-    if (act.by_one_pin(plan_of(options, record), options.total_ms)) return;
+  const auto body = [&](Act& act, SessionView& view, const Here& here) {
+    if (at_the_door(act, *impl_, view, here, options, call)) return;
+    if (act.by_one_pin(plan_of(options, view.record), options.total_ms)) return;
     if (options.force) {
       one_shot(act, Signal::kKill, options.total_ms);
     } else {
       two_shots(act, options);
     }
-  });
+  };
+  return act_on(*impl_, session_id, options, call, body);
 }
 
 Result<StopReport> Registry::kill(std::string_view session_id, Signal signal, std::int64_t await_ms,
                                   const Call& call) {
-  return act_on(*impl_, session_id, call, [&](Act& act, const Record&) {
-    const std::int64_t wait_ms = std::max<std::int64_t>(await_ms, 0);
+  StopOptions options;
+  options.total_ms = await_ms;
+  return kill(session_id, signal, options, call);
+}
+
+Result<StopReport> Registry::kill(std::string_view session_id, Signal signal,
+                                  const StopOptions& options, const Call& call) {
+  return act_on(*impl_, session_id, options, call, [&](Act& act, SessionView&, const Here&) {
+    const std::int64_t wait_ms = std::max<std::int64_t>(options.total_ms, 0);
     StopPlan plan;
     plan.shots = {{signal, 0}};
     if (signal == Signal::kKill && act.by_one_pin(plan, wait_ms)) return;

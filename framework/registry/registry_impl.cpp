@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/rfc3339.hpp"
 #include "doors/gate.hpp"
 #include "liveness/machine.hpp"
@@ -129,6 +131,33 @@ void Registry::Impl::lower_by_second_opinion(std::span<SessionView* const> views
   }
 }
 
+DoorContext Registry::Impl::door_context() const {
+  DoorContext context;
+  context.probe = options_.probe.get();
+  context.doors = options_.doors;
+  context.allow_hosts = &options_.allow_hosts;
+  context.limits = options_.limits;
+  context.clock = options_.clock.get();
+  return context;
+}
+
+DoorQuestion Registry::Impl::question_of(const SessionView& view, const Here& here) const {
+  const auto same = [this, &view, &here](const Observation& now) {
+    return is_same(view, now, here);
+  };
+  return {&view.record, view.record.process.pid, view.stored.owner_uid, view.read.start_unix_ns,
+          same};
+}
+
+DoorReading Registry::Impl::ask_to_stop(const SessionView& view, const std::string& reason,
+                                        std::int64_t total_ns, const Here& here,
+                                        const Call& call) const {
+  DoorContext context = door_context();
+  context.limits.total_timeout_ns = std::min(context.limits.total_timeout_ns, total_ns);
+  context.limits.connect_timeout_ns = std::min(context.limits.connect_timeout_ns, total_ns);
+  return rollcall::ask_to_stop(question_of(view, here), reason, context, call);
+}
+
 void Registry::Impl::finish(std::span<SessionView* const> views, bool ask, const Here& here,
                             const Call& call) const {
   std::vector<SessionView*> asked;
@@ -139,20 +168,10 @@ void Registry::Impl::finish(std::span<SessionView* const> views, bool ask, const
                         !view->read.suspended.value_or(false);
     if (!wanted) continue;
     asked.push_back(view);
-    const auto same = [this, view, &here](const Observation& now) {
-      return is_same(*view, now, here);
-    };
-    questions.push_back({&view->record, view->record.process.pid, view->stored.owner_uid,
-                         view->read.start_unix_ns, same});
+    questions.push_back(question_of(*view, here));
   }
   if (!questions.empty()) {
-    DoorContext context;
-    context.probe = options_.probe.get();
-    context.doors = options_.doors;
-    context.allow_hosts = &options_.allow_hosts;
-    context.limits = options_.limits;
-    context.clock = options_.clock.get();
-    auto readings = ask_doors(questions, context, call);
+    auto readings = ask_doors(questions, door_context(), call);
     for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->door = std::move(readings[i]);
   }
   for (SessionView* const view : views) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "doors/gate.hpp"
 #include "rollcall/registry.hpp"
 
 namespace rollcall {
@@ -34,6 +35,11 @@ class Registry::Impl {
   [[nodiscard]] Classification guarded_verdict(const Record& record, const Observation& read,
                                                const Here& here, const Call& call) const;
 
+  // Asks the door of an observed session that is Alive to end it, within `total_ns`.
+  [[nodiscard]] DoorReading ask_to_stop(const SessionView& view, const std::string& reason,
+                                        std::int64_t total_ns, const Here& here,
+                                        const Call& call) const;
+
   // Layer 3 for those that are Alive, have a door and are not suspended; then the verdicts.
   void finish(std::span<SessionView* const> views, bool ask_doors, const Here& here,
               const Call& call) const;
@@ -44,6 +50,8 @@ class Registry::Impl {
                                          const Call& call) const;
 
  private:
+  [[nodiscard]] DoorContext door_context() const;
+  [[nodiscard]] DoorQuestion question_of(const SessionView& view, const Here& here) const;
   // Whether a new reading is of the process that `view` was judged by.
   [[nodiscard]] bool is_same(const SessionView& view, const Observation& now,
                              const Here& here) const;

@@ -227,6 +227,8 @@ class CommandLine {
         .positional("ID", "The session")
         .flag("--force", "One SIGKILL instead")
         .flag("--tree", "With all that descends from its process")
+        .flag("--no-door", "By signals only, without asking its door first")
+        .value("--reason", "Why, for its door and the journal", "TEXT")
         .flag("--accept-time-guard", kAcceptTimeGuard)
         .value("--after", "The second SIGTERM comes so much later (default 1000)", "MS")
         .value("--total", "Waits so long in all (default 3000)", "MS");
@@ -234,6 +236,7 @@ class CommandLine {
         .positional("ID", "The session")
         .value("-s,--signal", "TERM INT HUP QUIT KILL USR1 USR2 CONT STOP (default KILL)", "NAME")
         .value("--total", "After KILL, waits so long for the end: 500ms, 2s (default 3s)", "TIME")
+        .value("--reason", "Why, for the journal", "TEXT")
         .flag("--accept-time-guard", kAcceptTimeGuard);
     sub("type", "Types keys into the terminal that a session runs in")
         .positional("ID", "The session");
@@ -527,6 +530,7 @@ KillCommand read_kill(const Typed& typed, Reader& reader) {
   KillCommand command{.session = reader.session()};
   command.total_ms = reader.milliseconds("total");
   command.accept_time_guard = typed.flag("accept-time-guard");
+  command.reason = typed.optional("reason").value_or("");
   if (const auto* name = typed.value("signal")) {
     const auto signal = parse_signal(*name);
     if (signal) {
@@ -748,7 +752,9 @@ Command read_command(const std::string& chosen, const Typed& typed, Reader& read
                        reader.milliseconds("after"),
                        reader.milliseconds("total"),
                        typed.flag("accept-time-guard"),
-                       typed.flag("tree")};
+                       typed.flag("tree"),
+                       typed.flag("no-door"),
+                       typed.optional("reason").value_or("")};
   }
   if (chosen == "kill") return read_kill(typed, reader);
   if (chosen == "forget") return ForgetCommand{reader.session(), typed.flag("force")};

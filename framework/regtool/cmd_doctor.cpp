@@ -4,7 +4,9 @@
 
 #include "regtool/commands.hpp"
 #include "regtool/doctor.hpp"
+#include "regtool/doctor_acts.hpp"
 #include "regtool/json.hpp"
+#include "regtool/platform.hpp"
 
 namespace rollcall::regtool {
 namespace {
@@ -117,8 +119,36 @@ std::vector<PluginInfo> add_plugins(Context& context, std::vector<DoctorLine>& l
   return plugins;
 }
 
+// One line for each act that this platform has not, and one for the rest.
+std::vector<ActSupport> add_acts(Context& context, std::vector<DoctorLine>& lines) {
+  const auto probe = context.probe();
+  const auto host = context.host();
+  if (!probe || !host) return {};
+  const auto control = (*host)->platform_control();
+  auto acts = act_support(**probe, control ? control->get() : nullptr, platform::current_pid());
+  bool all = true;
+  for (const ActSupport& act : acts) {
+    if (act.supported) continue;
+    all = false;
+    lines.push_back({"act " + act.act, Health::kLimited, "unsupported: " + act.reason});
+  }
+  lines.push_back({"acts", Health::kGood, all ? "all are supported" : "all others are supported"});
+  return acts;
+}
+
+void write_acts(JsonWriter& json, const std::vector<ActSupport>& acts) {
+  json.key("acts").begin_array();
+  for (const ActSupport& act : acts) {
+    json.begin_object().text("act", act.act);
+    json.text("state", act.supported ? "supported" : "unsupported").reason("reason", act.reason);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_json(Context& context, const std::vector<DoctorLine>& lines,
-                const std::vector<PluginInfo>& plugins, bool healthy) {
+                const std::vector<ActSupport>& acts, const std::vector<PluginInfo>& plugins,
+                bool healthy) {
   JsonWriter json;
   json.begin_object().text("schema", "rollcall.doctor/1").text("home", context.home());
   json.boolean("healthy", healthy).key("checks").begin_array();
@@ -126,7 +156,9 @@ void write_json(Context& context, const std::vector<DoctorLine>& lines,
     json.begin_object().text("topic", line.topic).text("state", health_text(line.health));
     json.text("text", line.text).end_object();
   }
-  json.end_array().key("config").begin_array();
+  json.end_array();
+  write_acts(json, acts);
+  json.key("config").begin_array();
   for (const Config::Source& source : context.config().sources) {
     json.begin_object().text("key", source.key).text("value", source.value);
     json.text("from", source.from).end_object();
@@ -161,11 +193,12 @@ Outcome<int> run_doctor(Context& context) {
   add_home(context, lines);
   add_identity(context, lines);
   const auto plugins = add_plugins(context, lines);
+  const auto acts = add_acts(context, lines);
   const bool healthy = std::none_of(lines.begin(), lines.end(), [](const DoctorLine& line) {
     return line.health == Health::kBad;
   });
   if (context.out().json()) {
-    write_json(context, lines, plugins, healthy);
+    write_json(context, lines, acts, plugins, healthy);
   } else {
     write_text(context, lines);
   }

@@ -131,6 +131,7 @@ class Session {
         return;
       }
       options.token = *token;
+      options.on_stop = [](const std::string&) { launcher::ask_ourselves_to_stop(); };
       record.door_token = std::move(*token);
     }
     auto door = SessionDoor::open(std::move(options));

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "core/text.hpp"
 #include "regtool/commands.hpp"
 #include "regtool/json.hpp"
+#include "regtool/platform.hpp"
 
 namespace rollcall::regtool {
 namespace {
@@ -79,6 +81,15 @@ std::string_view word_of(Containment containment) {
   return containment == Containment::kBestEffort ? "best_effort" : "kernel";
 }
 
+void put_door(JsonWriter& json, const std::optional<StopDoor>& door) {
+  json.key("door");
+  if (!door) {
+    json.null();
+    return;
+  }
+  json.begin_object().boolean("accepted", door->accepted).reason("reason", door->why).end_object();
+}
+
 void put_signals(JsonWriter& json, const std::vector<Signal>& signals) {
   json.key("signals").begin_array();
   for (const Signal signal : signals) json.text(to_text(signal));
@@ -135,7 +146,7 @@ void tell_tree(Output& out, const StopTree& tree) {
 }
 
 int tell(Output& out, const StopReport& report, std::string_view schema) {
-  std::string sent;
+  std::string sent = report.door && report.door->accepted ? "it was asked at its door" : "";
   for (const Signal signal : report.signals) {
     sent.append(sent.empty() ? "" : " and ").append(to_text(signal));
   }
@@ -147,7 +158,10 @@ int tell(Output& out, const StopReport& report, std::string_view schema) {
     json.reason("reason", report.reason);
     json.integer("elapsed_ms", report.elapsed_ns / kNsPerMs);
     put_exit(json, report.exit, has_ended(report));
-    if (schema == kStopSchema) put_tree(json, report.tree);
+    if (schema == kStopSchema) {
+      put_door(json, report.door);
+      put_tree(json, report.tree);
+    }
     json.end_object();
     out.document(json);
   } else {
@@ -155,6 +169,23 @@ int tell(Output& out, const StopReport& report, std::string_view schema) {
     if (report.tree) tell_tree(out, *report.tree);
   }
   return exit_code_of(report.outcome);
+}
+
+// regtool alone says nothing of who asks: whoever started it does.
+std::string caller_name(Context& context) {
+  auto probe = context.probe();
+  if (!probe) return "regtool";
+  const auto parent = (*probe)->read(platform::current_pid(), ReadWhat::kParent, {});
+  if (!parent) return "regtool";
+  const auto pid = std::strtoll(parent->c_str(), nullptr, 10);
+  const auto name = (*probe)->read(pid, ReadWhat::kName, {});
+  return fmt::format("regtool, started by pid {}{}", pid, name ? " (" + *name + ")" : "");
+}
+
+// What an act left unsaid elsewhere.
+void warn_of_journal(Output& out, const StopReport& report) {
+  if (report.journal_problem.empty()) return;
+  out.warning("the journal does not say who asked: " + report.journal_problem);
 }
 
 struct Target {
@@ -180,21 +211,29 @@ Outcome<int> run_stop(Context& context, const StopCommand& command) {
   StopOptions options;
   options.force = command.force;
   options.tree = command.tree;
+  options.ask_door = !command.no_door;
+  options.reason = command.reason;
+  options.caller_name = caller_name(context);
   options.second_after_ms = command.after_ms.value_or(context.config().stop_after_ms);
   options.total_ms = command.total_ms.value_or(context.config().stop_total_ms);
   const Progress progress(context.out(), "waiting for the end");
   const auto report = target->registry->stop(target->id, options, {});
   if (!report) return tl::unexpected(context.session_failure(report.error(), target->id));
+  warn_of_journal(context.out(), *report);
   return tell(context.out(), *report, kStopSchema);
 }
 
 Outcome<int> run_kill(Context& context, const KillCommand& command) {
   const auto target = target_of(context, command.session, command.accept_time_guard);
   if (!target) return tl::unexpected(target.error());
-  const std::int64_t await_ms = command.total_ms.value_or(context.config().stop_total_ms);
+  StopOptions options;
+  options.total_ms = command.total_ms.value_or(context.config().stop_total_ms);
+  options.reason = command.reason;
+  options.caller_name = caller_name(context);
   const Progress progress(context.out(), "waiting for the end");
-  const auto report = target->registry->kill(target->id, command.signal, await_ms, {});
+  const auto report = target->registry->kill(target->id, command.signal, options, {});
   if (!report) return tl::unexpected(context.session_failure(report.error(), target->id));
+  warn_of_journal(context.out(), *report);
   return tell(context.out(), *report, "rollcall.kill/1");
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/paths.hpp"
+#include "rollcall/journal.hpp"
 
 namespace rollcall::regtool {
 namespace {
@@ -239,6 +240,10 @@ Outcome<Registry::Options> Context::common_options(const OpenOptions& chosen) {
   options.limits.connect_timeout_ns =
       std::min(config_.connect_timeout_ms * kNsPerMs, options.limits.total_timeout_ns);
   options.accept_time_guard = chosen.accept_time_guard;
+  if (!is_foreign()) {
+    auto journal = Journal::open({.home = home_, .clock = clock_});
+    if (journal) options.journal = std::move(*journal);
+  }
   return options;
 }
 
@@ -300,6 +305,7 @@ Outcome<Context::OpenStore> Context::open_store(const StoreChoice& choice,
     open.records = std::move(*store);
   }
   options->store = open.records;
+  options->store_name = choice.name;
   auto registry = Registry::open(std::move(*options));
   if (!registry) return failure_of(registry.error());
   open.registry = std::move(*registry);

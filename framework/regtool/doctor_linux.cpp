@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 #include <optional>
 #include <utility>
@@ -36,6 +38,19 @@ std::vector<DoctorLine> pidfd_lines() {
                      "none (Linux 6.9 has it): processes are told apart by their start time"});
   }
   return lines;
+}
+
+// PIDFD_GET_INFO gives the exit status since Linux 6.15.
+DoctorLine exit_line() {
+  utsname name{};
+  int major = 0;
+  int minor = 0;
+  const bool known = uname(&name) == 0 && std::sscanf(name.release, "%d.%d", &major, &minor) == 2;
+  if (known && (major > 6 || (major == 6 && minor >= 15))) {
+    return {"exit status", Health::kGood, "told of any process, once its parent has reaped it"};
+  }
+  return {"exit status", Health::kLimited,
+          "told of no process but a child (Linux 6.15 tells it of any)"};
 }
 
 DoctorLine proc_line() {
@@ -88,6 +103,7 @@ DoctorLine judge_hidepid(const std::string& value, bool is_superuser) {
 std::vector<DoctorLine> platform_checks(const std::string& home, std::uint64_t owner) {
   std::vector<DoctorLine> lines = {kernel_line()};
   for (DoctorLine& line : pidfd_lines()) lines.push_back(std::move(line));
+  lines.push_back(exit_line());
   lines.push_back(proc_line());
   lines.push_back(hidepid_line());
   lines.push_back(descriptors_line());

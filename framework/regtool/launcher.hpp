@@ -88,6 +88,10 @@ class GatedChild {
   std::unique_ptr<State> state_;
 };
 
+// As if somebody had asked this process, which attends a command, to stop: by SIGTERM; on Windows
+// by the event of rollcall/windows_stop.hpp. Threads: any.
+void ask_ourselves_to_stop();
+
 // What the detached half tells the one that waits for it.
 struct Readiness {
   bool recorded = false;

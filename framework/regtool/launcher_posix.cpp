@@ -595,6 +595,8 @@ End GatedChild::attend() {
   }
 }
 
+void ask_ourselves_to_stop() { kill(getpid(), SIGTERM); }
+
 void die_of(const End& end) {
   if (end.signal == 0) return;
 #if defined(__linux__)

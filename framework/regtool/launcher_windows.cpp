@@ -198,6 +198,10 @@ Outcome<std::unique_ptr<GatedChild>> GatedChild::start(const Plan& plan) {
   return std::unique_ptr<GatedChild>(new GatedChild(std::move(state)));
 }
 
+void ask_ourselves_to_stop() {
+  if (const HANDLE asks = console_asks; asks != nullptr) ::SetEvent(asks);
+}
+
 std::int64_t GatedChild::pid() const { return state_->child.pid; }
 
 bool GatedChild::can_be_held() const { return false; }

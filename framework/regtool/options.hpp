@@ -59,6 +59,8 @@ struct StopCommand {
   std::optional<std::int64_t> total_ms;
   bool accept_time_guard = false;
   bool tree = false;
+  bool no_door = false;
+  std::string reason;
 };
 
 struct KillCommand {
@@ -66,6 +68,7 @@ struct KillCommand {
   Signal signal = Signal::kKill;
   std::optional<std::int64_t> total_ms;
   bool accept_time_guard = false;
+  std::string reason;
 };
 
 struct WaitCommand {

@@ -18,8 +18,12 @@ class A2aDoor final : public plugin::DoorProber {
   explicit A2aDoor(const plugin::Settings& settings);
   plugin::Status probe(const plugin::DoorBatch& batch, const plugin::DoorSink& sink,
                        const plugin::Call& call) override;
+  plugin::Status stop(const plugin::DoorBatch& batch, std::string_view reason,
+                      const plugin::DoorSink& sink, const plugin::Call& call) override;
 
  private:
+  [[nodiscard]] std::vector<std::string> uris_of(const plugin::DoorItem& item) const;
+
   const std::vector<std::pair<std::string, std::string>> settings_;
 };
 

@@ -1,5 +1,7 @@
 #include "common/a2a_conversation.hpp"
 
+#include "common/a2a_stop.hpp"
+
 namespace rollcall::doors {
 namespace {
 
@@ -33,17 +35,7 @@ std::string A2aConversation::rpc_request(std::string_view token) const {
   const bool legacy = *ask_ == Ask::kLegacyRpc;
   const std::string_view method =
       legacy ? "agent/getAuthenticatedExtendedCard" : "GetExtendedAgentCard";
-  std::string body = R"({"jsonrpc":"2.0","id":")";
-  body.append(request_id_).append(R"(","method":")").append(method).append(R"(","params":{}})");
-  std::string text;
-  text.reserve(authority_.size() + token.size() + body.size() + 256);
-  text.append("POST / HTTP/1.1\r\nHost: ").append(authority_);
-  text.append("\r\nAccept: application/json\r\nUser-Agent: rollcall\r\nConnection: close\r\n");
-  text.append("Content-Type: application/json\r\nContent-Length: ");
-  text.append(std::to_string(body.size())).append("\r\n");
-  if (!legacy) text.append("A2A-Version: 1.0\r\n");
-  text.append("Authorization: Bearer ").append(token).append("\r\n\r\n").append(body);
-  return text;
+  return rpc_call(authority_, token, request_id_, method, "{}", !legacy);
 }
 
 plugin::DoorAnswer A2aConversation::status_of(const HttpResponse& response) const {

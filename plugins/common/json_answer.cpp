@@ -2,6 +2,8 @@
 
 #include <rapidjson/document.h>
 #include <rapidjson/error/en.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
 
 #include <algorithm>
 #include <optional>
@@ -105,6 +107,14 @@ CardReading as_session(const Value& value, std::string_view where) {
 
 bool is_true(const Value* value) { return value != nullptr && value->IsBool() && value->GetBool(); }
 
+bool lists_stop(const Value& params, bool& twice) {
+  const Value* methods = member(params, "methods", twice);
+  if (methods == nullptr || !methods->IsArray()) return false;
+  return std::any_of(methods->Begin(), methods->End(), [](const Value& method) {
+    return method.IsString() && text_of(method) == kStopMethod;
+  });
+}
+
 CardReading session_of(const Value& extensions, const std::vector<std::string>& uris, bool& twice) {
   CardReading found = nobody("its card has no extension that names a session");
   bool any = false;
@@ -117,6 +127,7 @@ CardReading session_of(const Value& extensions, const std::vector<std::string>& 
     if (id == nullptr) continue;
     CardReading reading = as_session(*id, "the sessionId of its card");
     if (reading.reading != Reading::kNamed) return reading;
+    reading.can_be_stopped = found.can_be_stopped || lists_stop(*params, twice);
     if (any && reading.session != found.session) {
       return nobody("two extensions of its card name different sessions");
     }
@@ -190,29 +201,74 @@ CardReading read_card(std::string_view body, const std::vector<std::string>& uri
   return card_of(document, uris);
 }
 
+namespace {
+
+// The `result` of a JSON-RPC answer to the request `id`; null: `reading` says why there is none.
+const Value* result_of(std::string_view body, std::string_view id, Document& document,
+                       CardReading& reading);
+
+}  // namespace
+
 CardReading read_rpc_card(std::string_view body, std::string_view id,
                           const std::vector<std::string>& uris) {
   Document document;
-  if (auto problem = parse(body, document); !problem.empty()) return not_json(std::move(problem));
-  if (!document.IsObject()) return rpc_error("its answer is not a JSON-RPC object");
+  CardReading reading;
+  const Value* const result = result_of(body, id, document, reading);
+  return result == nullptr ? reading : card_of(*result, uris);
+}
+
+CardReading read_accepted(std::string_view body, std::string_view id) {
+  Document document;
+  CardReading reading;
+  const Value* const result = result_of(body, id, document, reading);
+  if (result == nullptr) return reading;
+  bool twice = false;
+  if (!is_true(member(*result, "accepted", twice)) || twice) return nobody("it did not accept");
+  reading.reading = Reading::kNamed;
+  return reading;
+}
+
+std::string quoted(std::string_view text) {
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::UTF8<>,
+                    rapidjson::CrtAllocator, rapidjson::kWriteValidateEncodingFlag>
+      json(buffer);
+  if (!json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()))) return "\"\"";
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+namespace {
+
+const Value* result_of(std::string_view body, std::string_view id, Document& document,
+                       CardReading& reading) {
+  const auto none = [&](CardReading why) -> const Value* {
+    reading = std::move(why);
+    return nullptr;
+  };
+  if (auto problem = parse(body, document); !problem.empty()) {
+    return none(not_json(std::move(problem)));
+  }
+  if (!document.IsObject()) return none(rpc_error("its answer is not a JSON-RPC object"));
   bool twice = false;
   const Value* result = member(document, "result", twice);
   const Value* error = member(document, "error", twice);
   const Value* answered = member(document, "id", twice);
-  if (twice) return rpc_error("a key stands twice in its JSON-RPC answer");
+  if (twice) return none(rpc_error("a key stands twice in its JSON-RPC answer"));
   if ((result == nullptr) == (error == nullptr)) {
-    return rpc_error(result == nullptr ? "its JSON-RPC answer has neither result nor error"
-                                       : "its JSON-RPC answer has both result and error");
+    return none(rpc_error(result == nullptr ? "its JSON-RPC answer has neither result nor error"
+                                            : "its JSON-RPC answer has both result and error"));
   }
   if (answered == nullptr || !answered->IsString() || text_of(*answered) != id) {
-    CardReading reading = error != nullptr ? error_of(*error) : rpc_error({});
-    reading.has_code = false;
-    reading.detail += reading.detail.empty() ? "" : "; ";
-    reading.detail += "its JSON-RPC answer bears another id than the question";
-    return reading;
+    CardReading other = error != nullptr ? error_of(*error) : rpc_error({});
+    other.has_code = false;
+    other.detail += other.detail.empty() ? "" : "; ";
+    other.detail += "its JSON-RPC answer bears another id than the question";
+    return none(std::move(other));
   }
-  return error != nullptr ? error_of(*error) : card_of(*result, uris);
+  return error != nullptr ? none(error_of(*error)) : result;
 }
+
+}  // namespace
 
 bool is_json_pointer(std::string_view pointer) {
   if (pointer.empty()) return true;

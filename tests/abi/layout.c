@@ -340,12 +340,13 @@ AT(rollcall_door_batch, items, 16);
 AT(rollcall_door_batch, connect_timeout_ns, 24);
 AT(rollcall_door_batch, total_timeout_ns, 32);
 
-SIZE(rollcall_door_prober, 32);
+SIZE(rollcall_door_prober, 40);
 AT(rollcall_door_prober, struct_size, 0);
 AT(rollcall_door_prober, flags, 4);
 AT(rollcall_door_prober, create, 8);
 AT(rollcall_door_prober, destroy, 16);
 AT(rollcall_door_prober, probe, 24);
+AT(rollcall_door_prober, stop, 32);
 
 /* What is a number on the wire between two builds. */
 #define VALUE(name, value) _Static_assert((name) == (value), #name)

@@ -4,6 +4,7 @@
 #include <rapidjson/document.h>
 
 #include "common/a2a_conversation.hpp"
+#include "common/a2a_stop.hpp"
 #include "common/json_answer.hpp"
 
 namespace rollcall::doors {
@@ -117,6 +118,120 @@ TEST(SessionDoorRequest, GetsTheExtendedCardByBothMethods) {
     EXPECT_EQ(response.status, 200);
     EXPECT_EQ(named_in_result(response.body), "ses_1");
   }
+}
+
+CardFacts stoppable(std::optional<std::string> token) {
+  CardFacts with = facts(std::move(token));
+  with.can_stop = true;
+  return with;
+}
+
+std::string stop_call(const std::string& params) {
+  return R"({"jsonrpc":"2.0","id":"x","method":"session/stop","params":)" + params + "}";
+}
+
+TEST(SessionStop, IsOfferedInTheExtendedCardOfADoorWithATokenOnly) {
+  const auto offers = [](const CardFacts& of, bool extended) {
+    return agent_card(of, Generation::kCurrent, extended).find("session/stop") != std::string::npos;
+  };
+  EXPECT_TRUE(offers(stoppable("tok"), true));
+  EXPECT_FALSE(offers(stoppable("tok"), false));
+  EXPECT_FALSE(offers(stoppable({}), true));
+  EXPECT_FALSE(offers(stoppable({}), false));
+  EXPECT_FALSE(offers(facts("tok"), true));
+}
+
+TEST(SessionStop, IsReadFromTheCard) {
+  const auto body =
+      answer_request(stoppable("tok"), post(call("GetExtendedAgentCard"), {"Bearer tok"}));
+  const auto reading = read_rpc_card(body.body, "x", default_extension_uris());
+  EXPECT_EQ(reading.session, "ses_1");
+  EXPECT_TRUE(reading.can_be_stopped);
+  const auto plain =
+      answer_request(facts("tok"), post(call("GetExtendedAgentCard"), {"Bearer tok"}));
+  EXPECT_FALSE(read_rpc_card(plain.body, "x", default_extension_uris()).can_be_stopped);
+}
+
+TEST(SessionStop, IsAcceptedForTheDoorsOwnSessionWithTheReason) {
+  const auto response =
+      answer_request(stoppable("tok"),
+                     post(stop_call(R"({"sessionId":"ses_1","reason":"deploy"})"), {"Bearer tok"}));
+  EXPECT_EQ(response.body, R"({"jsonrpc":"2.0","id":"x","result":{"accepted":true}})");
+  ASSERT_TRUE(response.stop);
+  EXPECT_EQ(*response.stop, "deploy");
+  EXPECT_EQ(read_accepted(response.body, "x").reading, Reading::kNamed);
+  EXPECT_NE(read_accepted(response.body, "y").reading, Reading::kNamed);
+}
+
+TEST(SessionStop, IsRefusedForAnotherSessionAndForNone) {
+  for (const char* params : {R"({"sessionId":"ses_2"})", R"({"sessionId":7})", "{}", "[]", "7"}) {
+    const auto response = answer_request(stoppable("tok"), post(stop_call(params), {"Bearer tok"}));
+    EXPECT_EQ(code_of(response.body), -32602) << params;
+    EXPECT_FALSE(response.stop) << params;
+  }
+}
+
+TEST(SessionStop, IsNoMethodOfADoorWithoutATokenOrWithoutAnybodyToDoIt) {
+  const std::string body = stop_call(R"({"sessionId":"ses_1"})");
+  const auto open = answer_request(stoppable({}), post(body));
+  EXPECT_EQ(code_of(open.body), -32601);
+  EXPECT_FALSE(open.stop);
+  const auto unable = answer_request(facts("tok"), post(body, {"Bearer tok"}));
+  EXPECT_EQ(code_of(unable.body), -32601);
+  EXPECT_FALSE(unable.stop);
+}
+
+TEST(SessionStop, WantsTheToken) {
+  const std::string body = stop_call(R"({"sessionId":"ses_1"})");
+  for (const std::vector<std::string>& given :
+       {std::vector<std::string>{}, {"Bearer wrong"}, {"Bearer tok", "Bearer tok"}}) {
+    const auto response = answer_request(stoppable("tok"), post(body, given));
+    EXPECT_EQ(response.status, 401);
+    EXPECT_FALSE(response.stop);
+  }
+}
+
+TEST(SessionStop, IsAskedForOnlyWithATokenAndNothingIsSentWithoutOne) {
+  A2aStopConversation talk("127.0.0.1:4000", default_extension_uris(), "ses_1", "why", "x");
+  const Step step = talk.on_admitted(std::nullopt);
+  EXPECT_EQ(step.what, Step::Do::kAnswer);
+  EXPECT_EQ(step.answer.reason, ROLLCALL_DOOR_TOKEN_MISSING);
+}
+
+// What the conversation does next, told `answer` by the door.
+Step next(A2aStopConversation& talk, const DoorResponse& answer) {
+  const std::string text = "HTTP/1.1 " + std::to_string(answer.status) +
+                           " OK\r\nContent-Length: " + std::to_string(answer.body.size()) +
+                           "\r\n\r\n" + answer.body;
+  HttpResponse response(true);
+  (void)response.feed(text);
+  return talk.on_response(response);
+}
+
+TEST(SessionStop, IsAskedOfADoorThatNamesTheSessionAndOffersItAndOfNoOther) {
+  const auto card = [](const CardFacts& of) {
+    return answer_request(of, post(call("GetExtendedAgentCard"), {"Bearer tok"}));
+  };
+  A2aStopConversation offered("127.0.0.1:4000", default_extension_uris(), "ses_1", "why \"7\"",
+                              "x");
+  EXPECT_EQ(offered.on_admitted("tok").what, Step::Do::kSend);
+  EXPECT_EQ(next(offered, card(stoppable("tok"))).what, Step::Do::kConnectAgain);
+  const Step asked = offered.on_admitted("tok");
+  ASSERT_EQ(asked.what, Step::Do::kSend);
+  const std::string body = asked.bytes.substr(asked.bytes.find("\r\n\r\n") + 4);
+  const auto accepted = answer_request(stoppable("tok"), post(body, {"Bearer tok"}));
+  ASSERT_TRUE(accepted.stop);
+  EXPECT_EQ(*accepted.stop, "why \"7\"");
+  const Step done = next(offered, accepted);
+  EXPECT_EQ(done.answer.outcome, ROLLCALL_DOOR_NAMED);
+  EXPECT_EQ(done.answer.named, "ses_1");
+
+  A2aStopConversation silent("127.0.0.1:4000", default_extension_uris(), "ses_1", "", "x");
+  (void)silent.on_admitted("tok");
+  EXPECT_EQ(next(silent, card(facts("tok"))).answer.reason, ROLLCALL_DOOR_NOT_SUPPORTED);
+  A2aStopConversation another("127.0.0.1:4000", default_extension_uris(), "ses_2", "", "x");
+  (void)another.on_admitted("tok");
+  EXPECT_EQ(next(another, card(stoppable("tok"))).answer.reason, ROLLCALL_DOOR_NO_SESSION);
 }
 
 TEST(SessionDoorRequest, GetsItsIdBack) {

@@ -71,10 +71,13 @@ TEST_F(StopTree, LeavesNothingByForceAndSaysWhoGotWhat) {
   EXPECT_TRUE(nothing_lives());
   const auto json = parse_json(ran.out);
   EXPECT_EQ(string_at(json, "tree.containment"), "kernel");
+  // Some may have ended by themselves before; nobody got anything else, or twice.
   for (const auto& member : at(json, "tree.members").GetArray()) {
-    ASSERT_EQ(member["signals"].Size(), 1U);
+    ASSERT_LE(member["signals"].Size(), 1U);
+    if (member["signals"].Empty()) continue;
     EXPECT_STREQ(member["signals"][0].GetString(), "SIGKILL");
   }
+  EXPECT_EQ(at(json, "signals").Size(), 1U);
 }
 
 TEST_F(StopTree, GivesTheCommandOneSigtermAtATime) {

@@ -78,7 +78,7 @@ TEST(ProcessTree, CountsAPidOnce) {
 }
 
 TEST(ProcessTree, IsAsDeepOrWideAsTheTableIs) {
-  constexpr std::int64_t kCount = 100'000;
+  constexpr std::int64_t kCount = 200'000;
   std::vector<ProcessSample> chain;
   std::vector<ProcessSample> fan;
   for (std::int64_t pid = 1; pid <= kCount; ++pid) {

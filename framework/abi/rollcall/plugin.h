@@ -636,7 +636,7 @@ typedef struct rollcall_endpoint {
  * and judged the record's url already: a prober connects to the endpoints, in order, within the one
  * deadline, and resolves no name. */
 typedef struct rollcall_door_item {
-  rollcall_str session_id; /* whose door it should be; not to be sent anywhere */
+  rollcall_str session_id; /* whose door it should be; sent nowhere but by `stop` */
   rollcall_str kind;
   rollcall_str authority; /* "host:port" for an HTTP Host header; empty without a url */
   const rollcall_endpoint* endpoints;
@@ -730,6 +730,13 @@ typedef struct rollcall_door_prober {
    * side effect. Returns when every item has its answer. Required. */
   int32_t (*probe)(void* self, const rollcall_door_batch* batch, const rollcall_door_sink* sink,
                    const rollcall_call* call, rollcall_error* error);
+  /* [instance] Asks every door of the batch to end its session, side by side, and says why in
+   * `reason` (UTF-8, may be empty). Only on connections that were admitted with a token, and only
+   * where the door named the item's session and says of itself that it can be asked so. NAMED with
+   * that session where it accepted; else FAILED, NOT_SUPPORTED where it does not offer it. Null:
+   * no door of this kind does. */
+  int32_t (*stop)(void* self, const rollcall_door_batch* batch, rollcall_str reason,
+                  const rollcall_door_sink* sink, const rollcall_call* call, rollcall_error* error);
 } rollcall_door_prober;
 
 #ifdef __cplusplus

@@ -423,6 +423,9 @@ class DoorProber {
  public:
   virtual ~DoorProber() noexcept(false) {}  // the trampoline catches
   virtual Status probe(const DoorBatch& batch, const DoorSink& sink, const Call& call) = 0;
+  virtual Status stop(const DoorBatch&, std::string_view /*reason*/, const DoorSink&, const Call&) {
+    return Status(ROLLCALL_E_UNSUPPORTED, "not offered");
+  }
 };
 
 // One door as OneDoorProber::ask sees it.
@@ -875,6 +878,22 @@ struct DoorTable {
       return self_of<T>(self).probe(DoorBatch(ours), letter_box, Call(call));
     });
   }
+  static std::int32_t stop(void* self, const rollcall_door_batch* batch, rollcall_str reason,
+                           const rollcall_door_sink* sink, const rollcall_call* call,
+                           rollcall_error* error) noexcept {
+    return guarded(error, [&]() -> Status {
+      const DoorSink letter_box(sink);
+      if (self == nullptr || batch == nullptr || !letter_box.valid()) {
+        return invalid("stop: a null argument");
+      }
+      const rollcall_door_batch ours = copy_sized(batch);
+      if (ours.item_stride < sizeof(rollcall_door_item)) {
+        return invalid("stop: a stride is too short");
+      }
+      if (ours.count > 0 && ours.items == nullptr) return invalid("stop: a null array");
+      return self_of<T>(self).stop(DoorBatch(ours), view(reason), letter_box, Call(call));
+    });
+  }
 
   using Base = DoorProber;
   static constexpr const char* kId = ROLLCALL_DOOR_PROBER_ID;
@@ -884,6 +903,7 @@ struct DoorTable {
       &detail::create<T>,
       &detail::destroy<T>,
       &probe,
+      kOverridden<decltype(&T::stop), decltype(&Base::stop)> ? &stop : nullptr,
   };
 };
 

@@ -60,6 +60,12 @@ class ROLLCALL_API DoorProber {
   [[nodiscard]] virtual Status probe(std::span<const DoorAsk> asks, const DoorLimits& limits,
                                      const Admit& admit, const Answer& answer,
                                      const Call& call) = 0;
+  // Asks every door to end its session, where it says that it can be asked so; `reason` is shown to
+  // people. A reading that names the session says that it accepted. kUnsupported: no door of this
+  // kind takes that.
+  [[nodiscard]] virtual Status stop(std::span<const DoorAsk> asks, const std::string& reason,
+                                    const DoorLimits& limits, const Admit& admit,
+                                    const Answer& answer, const Call& call);
 };
 
 }  // namespace rollcall

@@ -22,6 +22,8 @@
 
 namespace rollcall {
 
+class Journal;
+
 // One session as it was found.
 struct SessionView {
   Record record;
@@ -81,6 +83,12 @@ struct StopOptions {
   // With all that descends from the session's process. kUnsupported where the platform's backend
   // cannot hold a tree.
   bool tree = false;
+  // First at its door, where that offers it, with the record's token; by signals where it does not
+  // accept, or is still there after `second_after_ms`. Never with `force` or `tree`.
+  bool ask_door = true;
+  // Who asks, and why, for the door and the journal; UTF-8. An empty name: the calling process's.
+  std::string caller_name;
+  std::string reason;
 };
 
 // kSent: of signals other than KILL, whose end nobody waits for.
@@ -93,6 +101,12 @@ struct StopTree {
   std::vector<StopMember> members;  // the session's own process first
 };
 
+// What a door said that was asked to end its session.
+struct StopDoor {
+  bool accepted = false;
+  std::string why;  // where it did not
+};
+
 struct StopReport {
   std::string session_id;
   // With a tree, kEnded says that all of it was seen to end.
@@ -102,6 +116,9 @@ struct StopReport {
   std::int64_t elapsed_ns = 0;
   ExitStatus exit;               // of the session's process, where it has ended
   std::optional<StopTree> tree;  // where one was asked for and something was signalled
+  std::optional<StopDoor> door;  // where it was asked
+  std::string journal_problem;   // why the journal does not know who asked; empty: it does, or
+                                 // there is none
 };
 
 struct WaitReport {
@@ -142,6 +159,9 @@ class ROLLCALL_API Registry {
     bool accept_time_guard = false;
     // Whether the records are on a file system of this machine alone, where `files` is null.
     HomeKind home = HomeKind::kShared;
+    // Keeps who asked for a stop or a signal; null: nobody does.
+    std::shared_ptr<Journal> journal;
+    std::string store_name = "rollcall";  // of `store`, for the journal
     // A third party's probe. Where it does not call a process alive too, the verdict is lowered to
     // Unverified; it never raises one, and never licenses a removal or a signal.
     std::shared_ptr<ProcessProbe> second_opinion;
@@ -171,6 +191,10 @@ class ROLLCALL_API Registry {
   // of that name.
   [[nodiscard]] Result<StopReport> kill(std::string_view session_id, Signal signal,
                                         std::int64_t await_ms, const Call& call);
+  // The same, told of who asks: `tree`, `force`, `ask_door` and the intervals of the options but
+  // `total_ms`, for which the end is awaited after kKill, have no say.
+  [[nodiscard]] Result<StopReport> kill(std::string_view session_id, Signal signal,
+                                        const StopOptions& options, const Call& call);
   [[nodiscard]] Result<WaitReport> wait(std::string_view session_id, const Call& call);
   // Bytes of a session's process as the system gives them (see process_details.hpp). Its identity
   // is read before and after, so that they are its own and not a successor's. kNotFound: no such
