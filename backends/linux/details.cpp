@@ -82,11 +82,32 @@ plugin::Status Details::without(const char* what, int error) const {
   return {};
 }
 
+// A program that executes another in the middle ends the file early, and just then it may be empty
+// (environ_read of the kernel's fs/proc/base.c), with nothing to tell it by. So what counts is what
+// two readings in a row agree on, and that there is nothing, what all of them do.
 plugin::Status Details::bytes(const char* file, const char* what, std::string& out) const {
-  const int error = procfs_.read_file(ProcPath(pid_, file).c_str(), kLimit, out);
-  if (error == EFBIG) return failed(what, error);
-  if (error == 0 && !out.empty()) return {};
-  return without(what, error);
+  constexpr int kTries = 10;
+  constexpr int kPauseMs = 1;
+  std::string before;
+  bool any = false;
+  for (int reading = 0; reading < kTries; ++reading) {
+    const int error = procfs_.read_file(ProcPath(pid_, file).c_str(), kLimit, out);
+    if (error == EFBIG) return failed(what, error);
+    if (error != 0) return without(what, error);
+    if (!out.empty() && out == before) return {};
+    any = any || !out.empty();
+    if (out.empty()) {
+      // One that has exited, or is a kernel thread, will not have any.
+      if (auto status = without(what, 0); !status.ok()) return status;
+      (void)system_.poll(nullptr, 0, kPauseMs);
+    }
+    before.swap(out);
+  }
+  out.clear();
+  if (!any) return {};
+  return {ROLLCALL_E_IO,
+          "the " + std::string(what) + " of pid " + std::to_string(pid_) +
+              " changed whenever it was read: it executes one program after another"};
 }
 
 plugin::Status Details::directory(std::string& out) const {

@@ -164,6 +164,65 @@ TEST(Read, GivesArgumentsAndEnvironmentByteForByte) {
   EXPECT_EQ(read(*probe, child.pid(), ROLLCALL_READ_NAME).bytes, "sleep");
 }
 
+// How many variables of each kind stand there whole; -1: one is cut, or both kinds are there.
+int whole_variables(const std::string& bytes) {
+  constexpr std::size_t kValue = 2000;
+  int count = 0;
+  char kind = 0;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::string entry = bytes.substr(at, bytes.find('\0', at) - at);
+    at += entry.size() + 1;
+    if (entry.empty() || entry[0] != 'V') continue;
+    const std::string value = entry.substr(entry.find('=') + 1);
+    if (kind == 0) kind = value.empty() ? '?' : value[0];
+    if (value != std::string(kValue, kind)) return -1;
+    ++count;
+  }
+  return count;
+}
+
+// A shell that executes itself again and again, with 100 variables and with 200 in turn.
+class ExecutesForEver {
+ public:
+  ExecutesForEver() {
+    for (const char kind : {'a', 'b'}) {
+      std::string words = std::string("KIND=") + kind;
+      for (int i = 0; i < (kind == 'a' ? 100 : 200); ++i) {
+        words += " V" + std::to_string(i) + "=" + std::string(2000, kind);
+      }
+      dir_.write(std::string(1, kind), words);
+    }
+    const std::string place = dir_.path().string();
+    dir_.write("again", "cd " + place +
+                            "; if [ \"$KIND\" = a ]; then n=b; else n=a; fi\n"
+                            "exec env -i $(cat $n) /bin/sh " +
+                            place + "/again\n");
+    child_ = Child::exec({"/bin/sh", place + "/again"});
+  }
+  [[nodiscard]] pid_t pid() const { return child_.pid(); }
+
+ private:
+  TempDir dir_;
+  Child child_;
+};
+
+TEST(Read, GivesTheEnvironmentOfOneProgramWholeWhereItExecutesAnother) {
+  ProbeAt probe("/proc");
+  ExecutesForEver shell;
+  ASSERT_TRUE(wait_until([&] {
+    return whole_variables(read(*probe, shell.pid(), ROLLCALL_READ_ENVIRONMENT).bytes) == 200;
+  }));
+  int told = 0;
+  for (int i = 0; i < 2000 && told < 400; ++i) {
+    const auto got = read(*probe, shell.pid(), ROLLCALL_READ_ENVIRONMENT);
+    if (!got.status.ok()) continue;  // that it could not be read is an answer
+    const int whole = whole_variables(got.bytes);
+    ASSERT_TRUE(whole == 100 || whole == 200) << whole << " of " << got.bytes.size();
+    ++told;
+  }
+  EXPECT_GT(told, 0);
+}
+
 TEST(Read, GivesParentAndDirectory) {
   ProbeAt probe("/proc");
   Child child = Child::sleeper();
