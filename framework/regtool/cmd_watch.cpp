@@ -86,9 +86,7 @@ Outcome<Opened> open_all(Context& context, const WatchCommand& command) {
       continue;
     }
     if (!store) return tl::unexpected(store.error());
-    // Another folder is another store: in the journal it is not to be taken for the usual one.
-    const std::string name = choice.dir ? choice.name + "=" + store->place : choice.name;
-    opened.options.stores.push_back({name, store->registry.get(), store->records});
+    opened.options.stores.push_back({store->label, store->registry.get(), store->records});
     opened.stores.push_back(std::move(*store));
   }
   const auto host = context.host();

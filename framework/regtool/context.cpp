@@ -241,7 +241,7 @@ Outcome<Registry::Options> Context::common_options(const OpenOptions& chosen) {
       std::min(config_.connect_timeout_ms * kNsPerMs, options.limits.total_timeout_ns);
   options.accept_time_guard = chosen.accept_time_guard;
   if (!is_foreign()) {
-    auto journal = Journal::open({.home = home_, .clock = clock_});
+    auto journal = this->journal();
     if (journal) options.journal = std::move(*journal);
   }
   return options;
@@ -305,7 +305,8 @@ Outcome<Context::OpenStore> Context::open_store(const StoreChoice& choice,
     open.records = std::move(*store);
   }
   options->store = open.records;
-  options->store_name = choice.name;
+  open.label = choice.dir ? choice.name + "=" + open.place : choice.name;
+  options->store_name = open.label;
   auto registry = Registry::open(std::move(*options));
   if (!registry) return failure_of(registry.error());
   open.registry = std::move(*registry);

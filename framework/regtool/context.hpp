@@ -61,6 +61,8 @@ class Context {
   struct OpenStore {
     StoreChoice choice;
     std::string place;  // a folder, or a plugin's id
+    // What the journal calls it: another folder than the usual one is another store.
+    std::string label;
     std::shared_ptr<RecordStore> records;
     std::unique_ptr<Registry> registry;
   };

@@ -250,6 +250,22 @@ TEST_F(Watching, TellsWhoAskedForAStop) {
   EXPECT_EQ(string_at(told, "stop.outcome"), "ended");
 }
 
+TEST_F(Watching, TellsThatRegtoolStoppedIt) {
+  Child child = Child::sleeper();
+  put_record_of("web", child.pid());
+  const auto watch = this->watch();
+  EXPECT_EQ(run({"stop", "web"}).code(), 0);
+  const auto asked = next(watch, "stop_requested", "web");
+  EXPECT_EQ(string_at(asked, "stop.signals.0"), "SIGTERM");
+  EXPECT_EQ(string_at(asked, "stop.outcome"), "ended");
+  EXPECT_TRUE(wait_until([&] {
+    const auto told = parse_json(run({"events", "--json"}).out);
+    const auto events = at(told, "events").GetArray();
+    return std::any_of(events.begin(), events.end(),
+                       [](const auto& event) { return string_at(event, "event") == "gone"; });
+  })) << "its end is told beside it";
+}
+
 TEST_F(Watching, SeesAFolderThatGoesAndComesBack) {
   Child child = Child::sleeper();
   put_record_of("web", child.pid());
