@@ -1,7 +1,7 @@
 # fish completion for regtool
 
 # Options that are followed by a value.
-set -g __regtool_values --home --user --store --plugin --timeout --interval --limit --filter -f --sort --format --after \
+set -g __regtool_values --home --user --store --plugin --reason --timeout --interval --limit --filter -f --sort --format --after \
     --total --signal -s --undo --session --name --workdir --label -l --log --pid --url --door \
     --door-set --token-file --expect-start --dir --parent --harness --workspace --runtime --base-url \
     --profile --persistence-location --capability --tmux
