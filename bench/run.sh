@@ -49,6 +49,8 @@ echo
 echo "peers, in the same run:"
 /usr/bin/python3 bench/peers/psutil_verdict.py 2>&1 || true
 echo "from kill -9 to the line of watch:"
-/usr/bin/python3 bench/watch_deaths.py build/release/bin/regtool
+late=0
+/usr/bin/python3 bench/watch_deaths.py build/release/bin/regtool || late=$?
 echo
 "$out/bench_check" bench/limits.txt "${results[@]}"
+exit "$late"
