@@ -14,6 +14,13 @@
 
 namespace rollcall::testing {
 
+// In a mount namespace of our own: what is mounted from now on shows nowhere else. In a chroot,
+// whose root is no mount point, only what is mounted on /proc or below it.
+inline bool make_mounts_private() {
+  return ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 ||
+         (errno == EINVAL && ::mount("none", "/proc", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0);
+}
+
 // Starts a child that has the given pid and runs `body` (async-signal-safe calls only, since no
 // fork handlers run), then exits with what it returned. -1 and errno: EPERM, EEXIST (held), ...
 inline pid_t fork_with_pid(pid_t pid, int (*body)()) {
@@ -68,7 +75,7 @@ inline int in_pid_namespace(const std::function<int()>& body) {
       }
     }
     Child init = Child::run([&]() -> int {
-      if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      if (!make_mounts_private() ||
           ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
         return kNoNamespace;
       }

@@ -16,6 +16,6 @@ stage="$target.$$"
 trap 'rm -rf "$stage"' EXIT
 mkdir -p "$stage"
 cp "$here/package.json" "$here/package-lock.json" "$stage"
-(cd "$stage" && npm ci --silent --ignore-scripts --no-audit --no-fund </dev/null)
+(cd "$stage" && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund </dev/null)
 rm -rf "$target"
 mv "$stage" "$target"

@@ -126,7 +126,7 @@ TEST(Views, KeepsTheRecordOfARunningContainerAndNeverSignalsItsSession) {
 
 TEST(Views, StopsTheInitOfANamespaceOnlyWhenForced) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to make a pid namespace";
-  Child container = Child::exec({"unshare", "-pf", "--mount-proc", "--kill-child", "sleep", "100"});
+  Child container = Child::exec({"unshare", "-pf", "--kill-child", "sleep", "100"});
   ASSERT_TRUE(testing::wait_until([&] {
     const pid_t child = first_child(container.pid());
     return child > 0 && testing::slurp("/proc/" + std::to_string(child) + "/comm") == "sleep\n";

@@ -112,6 +112,8 @@ Outcome boot(Stage& stage) {
 
 Outcome machine(Stage& stage) {
   const auto who = whoami(stage.backend());
+  const std::string why = stage.may_lack_machine_id();
+  if (who.me.machine_id_size == 0 && !why.empty()) return untried(why);
   return expect(who.me.machine_id_size > 0 && who.me.nodename_size > 0, "it is not told");
 }
 

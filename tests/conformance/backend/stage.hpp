@@ -79,6 +79,8 @@ class Stage {
   virtual std::optional<Door> unix_door() { return std::nullopt; }
   // Why this machine may lack an exact id that the platform has; "" where it may not.
   [[nodiscard]] virtual std::string may_lack_exact_id() const { return {}; }
+  // Why this machine may have no machine id, or "".
+  [[nodiscard]] virtual std::string may_lack_machine_id() const { return {}; }
   // Why this stage may lack a watcher that the platform has; "" where it may not.
   [[nodiscard]] virtual std::string may_lack_watcher() const { return {}; }
 };

@@ -211,6 +211,9 @@ class LinuxStage final : public Stage {
   [[nodiscard]] std::string may_lack_exact_id() const override {
     return "this kernel has no exact ids (Linux 6.9 and later do)";
   }
+  [[nodiscard]] std::string may_lack_machine_id() const override {
+    return std::filesystem::exists("/etc/machine-id") ? "" : "this system has no /etc/machine-id";
+  }
 
  private:
   std::int64_t keep(Child child) {
