@@ -70,7 +70,7 @@ plugin::Status Stop::run(std::int64_t pid, int pidfd, rollcall_stop_outcome& out
       shoot(i);
     }
     if (i == 0 && tree_.root().refused) {
-      refuse(tree_.root().reason, EPERM, out);
+      refuse(tree_.root().reason, tree_.root().os_code, out);
       return {};
     }
   }
@@ -121,12 +121,16 @@ bool Stop::grow(std::int64_t until_ns) {
 bool Stop::send(Member& member, int signal) {
   if (member.ended) return false;
   if (system_.pidfd_send_signal(member.pin.get(), signal) == 0) return true;
-  if (errno == ESRCH) {
+  const int error = errno;
+  // ESRCH alone may be a filter's answer (seccomp).
+  if (error == ESRCH && poll_pidfd(system_, member.pin.get(), 0) == PidfdState::kExited) {
     member.ended = true;
-  } else {
-    member.refused = true;
-    member.reason = "may not signal " + backend::name(member.pid) + ": " + error_text(errno);
+    return false;
   }
+  const char* remark = error == ESRCH ? ", though it has not exited" : "";
+  member.refused = true;
+  member.os_code = error;
+  member.reason = "may not signal " + backend::name(member.pid) + ": " + error_text(error) + remark;
   return false;
 }
 

@@ -99,8 +99,10 @@ std::unique_ptr<Member> Tree::pin(std::int64_t pid, LostMember* lost) {
   const int pidfd = open_pidfd(system_, pid);
   const int error = pidfd < 0 ? errno : 0;
   auto member = std::make_unique<Member>(system_, pidfd);
-  if (error == ESRCH || says_thread(error)) return nullptr;
+  if (says_thread(error)) return nullptr;
   const HeldStat held(procfs_, pid);
+  // ESRCH alone may be a filter's answer (seccomp).
+  if (error == ESRCH && (!held.stat || has_exited(*held.stat))) return nullptr;
   if (error == 0 && !is_there(*member)) return nullptr;
   if (error != 0 || !held.stat) {
     if (lost == nullptr) return nullptr;

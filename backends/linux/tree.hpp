@@ -29,6 +29,7 @@ struct Member {
   bool stopped = false;  // SIGSTOP was sent
   bool refused = false;  // the system does not let us signal it
   bool orphan = false;   // of the tree by its cgroup
+  int os_code = 0;       // where refused
   std::string reason;
 };
 

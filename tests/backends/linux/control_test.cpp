@@ -296,6 +296,27 @@ TEST(Signal, IsRefusedWhereTheSystemKnowsNoProcessThatHasNotExited) {
   EXPECT_NE(sent.reason.find("has not exited"), std::string::npos) << sent.reason;
 }
 
+// So may one that is told to refuse with it while a stop is under way.
+TEST(Stop, IsRefusedWhereTheSystemKnowsNoProcessThatHasNotExited) {
+  FakeSystem system;
+  system.refuse["pidfd_send_signal"] = ESRCH;
+  Control control(plugin::Settings(), system.table());
+  Child child = Child::sleeper();
+  auto judge = judge_of(child);
+  const rollcall_shot shot = {ROLLCALL_SIGNAL_TERM, 0, 0};
+  const rollcall_stop_plan plan = {sizeof plan, 0, &shot, 1};
+  const rollcall_stop_sink sink = {
+      sizeof sink, 0, nullptr,
+      [](void*, const rollcall_stop_member*) -> std::int32_t { return 0; }};
+  rollcall_stop_outcome out = {};
+  const auto status = control.stop(child.pid(), plugin::StopPlan(&plan), judge.plug(),
+                                   plugin::StopSink(&sink), out, bounded(20s));
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(out.outcome, ROLLCALL_SIGNAL_REFUSED);
+  EXPECT_EQ(out.os_code, ESRCH);
+  EXPECT_TRUE(child.alive());
+}
+
 TEST(Signal, IsNotSentOnceTheCallWasCancelled) {
   Control control = real_control();
   Child child = Child::sleeper();
