@@ -47,6 +47,28 @@ void signal_rule(const rollcall_process_control& table, void* self, Steps& steps
                               : std::string()));
 }
 
+// The same of a whole stop, of a tree: CONT alone, and nobody who vouches for it.
+void stop_rule(const rollcall_process_control& table, void* self, Steps& steps,
+               std::string_view rule, std::int64_t pid, bool may_be_gone) {
+  steps.begin(rule);
+  Doubter doubter;
+  const rollcall_judge judge = doubter.raw();
+  const rollcall_shot shot{ROLLCALL_SIGNAL_CONT, 0, 0};
+  const rollcall_stop_plan plan{sizeof(rollcall_stop_plan), ROLLCALL_STOP_TREE, &shot, 1};
+  const rollcall_stop_sink sink{
+      sizeof(rollcall_stop_sink), 0, nullptr,
+      [](void*, const rollcall_stop_member*) -> std::int32_t { return ROLLCALL_OK; }};
+  rollcall_stop_outcome outcome{};
+  outcome.struct_size = sizeof(outcome);
+  const rollcall_call call = call_bounds(5 * kSecond);
+  const std::int32_t code = table.stop(self, pid, &plan, &judge, &sink, &outcome, &call, nullptr);
+  const bool refused = outcome.outcome == ROLLCALL_SIGNAL_REFUSED ||
+                       (may_be_gone && outcome.outcome == ROLLCALL_SIGNAL_ALREADY_GONE);
+  steps.expect(
+      is_status(code) && (code != ROLLCALL_OK || refused), rule,
+      fmt::format("it gave status {}, outcome {}; nobody vouched for it", code, outcome.outcome));
+}
+
 void await_rule(const rollcall_process_control& table, void* self, Steps& steps) {
   constexpr std::string_view kRule =
       "process-control: nothing is known of the end of a process that the judge doubts";
@@ -85,6 +107,12 @@ void check_control(const rollcall_process_control& table, const CheckOptions& op
   signal_rule(table, self, steps, "process-control: a pid that nobody holds is not signalled",
               kMaxPid, true);
   await_rule(table, self, steps);
+  if (table.stop == nullptr) return;
+  stop_rule(table, self, steps, "process-control: the caller itself is not stopped", own_pid(),
+            false);
+  stop_rule(table, self, steps, "process-control: pid 1 is not stopped", 1, false);
+  stop_rule(table, self, steps, "process-control: a pid that nobody holds is not stopped", kMaxPid,
+            true);
 }
 
 }  // namespace rollcall::loader
