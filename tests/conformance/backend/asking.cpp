@@ -56,6 +56,12 @@ Backend open_backend(const rollcall_entry& entry,
   return backend;
 }
 
+void close_backend(const Backend& backend) {
+  if (backend.probe != nullptr) backend.probe->destroy(backend.probe_self);
+  if (backend.control != nullptr) backend.control->destroy(backend.control_self);
+  if (backend.watch != nullptr) backend.watch->destroy(backend.watch_self);
+}
+
 rollcall_observation observe(const Backend& backend, std::int64_t pid, std::uint32_t wants) {
   const rollcall_ask ask = {pid, wants, 0};
   rollcall_observation seen = {};

@@ -92,5 +92,7 @@ std::unique_ptr<Stage> make_stage();
 // cannot: there is nothing to test.
 Backend open_backend(const rollcall_entry& entry,
                      const std::vector<std::pair<std::string, std::string>>& settings = {});
+// Destroys the instances.
+void close_backend(const Backend& backend);
 
 }  // namespace rollcall::conformance

@@ -74,8 +74,7 @@ int listen_and_tell(const Numbers& numbers) {
 class LinuxStage final : public Stage {
  public:
   ~LinuxStage() override {
-    if (blind_.probe != nullptr) blind_.probe->destroy(blind_.probe_self);
-    if (blind_.control != nullptr) blind_.control->destroy(blind_.control_self);
+    close_backend(blind_);
     if (later_.joinable()) later_.join();
     for (const int socket : sockets_) ::close(socket);
   }
