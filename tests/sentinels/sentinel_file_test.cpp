@@ -1,101 +1,47 @@
 // Sentinel files of real processes.
-#include "rollcall/sentinel.hpp"
-
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include "liveness/machine.hpp"
-#include "registry/posix_fixture.hpp"
+#include "sentinels/sentinel_file_fixture.hpp"
 #include "support/fakes.hpp"
-#include "support/forced_pid.hpp"
-#include "support/rig.hpp"
 
 namespace rollcall {
 namespace {
 
 using namespace testing;  // NOLINT: a test
-namespace fs = std::filesystem;
-
-class SentinelFile : public ::testing::Test {
- protected:
-  void SetUp() override { ASSERT_EQ(rig.problem, ""); }
-
-  [[nodiscard]] ProcessIdentity identity_of(pid_t pid) const {
-    return identify_process(*rig.probe, pid, {}).value();
-  }
-  [[nodiscard]] Status write(pid_t pid, SentinelReplace how = SentinelReplace::kIfDead) const {
-    return write_sentinel(file, identity_of(pid), how, *rig.probe, {});
-  }
-  [[nodiscard]] SentinelReport check() const { return check_sentinel(file, *rig.probe, {}); }
-  void put(std::string_view bytes) const { dir.write("web.pid", bytes); }
-
-  test::Rig rig;
-  TempDir dir;
-  std::string file = dir / "web.pid";
-};
 
 TEST_F(SentinelFile, NamesAProcessForAsLongAsItRuns) {
   EXPECT_EQ(check().state, SentinelState::kNone);
   Child child = Child::sleeper();
   ASSERT_TRUE(write(child.pid()));
-  EXPECT_EQ(slurp(file), std::to_string(child.pid()) + ":" + *identity_of(child.pid()).boot_id +
-                             ":" + start_token_of(child.pid()) + "\n");
+  EXPECT_EQ(slurp(file),
+            std::to_string(child.pid()) + ":" + *self.boot_id + ":" + child.start_token() + "\n");
   EXPECT_EQ(check().state, SentinelState::kAlive);
-  child.signal(SIGKILL);
-  ASSERT_TRUE(wait_until([&] { return state_of(child.pid()) == 'Z'; }));
-  EXPECT_EQ(check().state, SentinelState::kDead) << "a zombie has ended";
-  child.wait();
+  child.kill();
+  ASSERT_TRUE(child.wait());
   EXPECT_EQ(check().state, SentinelState::kDead);
   EXPECT_EQ(check().code, Reason::kNoProcess);
 }
 
-TEST_F(SentinelFile, IsNotFooledByAnotherProcessOnThePid) {
-  if (!can_force_pids()) GTEST_SKIP() << "this user may not choose pids";
-  Child child = Child::sleeper();
-  const pid_t pid = child.pid();
-  ASSERT_TRUE(write(pid));
-  const std::string token = start_token_of(pid);
-  child.signal(SIGKILL);
-  child.wait();
-  // The start is counted in ticks of 10 ms: the next process has to begin in another one.
-  Child next;
-  ASSERT_TRUE(wait_until([&] {
-    next = Child();
-    next = sleeper_with_pid(pid);
-    return next.pid() == pid && start_token_of(pid) != token;
-  }));
-  const auto report = check();
-  EXPECT_EQ(report.state, SentinelState::kDead) << report.reason;
-  EXPECT_EQ(report.code, Reason::kOtherProcess);
-}
-
+// 86400: as a boot id, a text like any other; as a boot time, a day of 1970.
 TEST_F(SentinelFile, OfAnotherBootIsDead) {
-  put(std::to_string(::getpid()) +
-      ":00000000-0000-0000-0000-000000000000:" + start_token_of(::getpid()));
+  put(std::to_string(self.pid) + ":86400:" + self.start_token);
   if (check().state == SentinelState::kUnknown) GTEST_SKIP() << "TMPDIR is on a shared system";
   EXPECT_EQ(check().state, SentinelState::kDead);
   EXPECT_EQ(check().code, Reason::kRebooted);
 }
 
 TEST_F(SentinelFile, WithABomBlanksAndCrLfIsRead) {
-  const auto text = format_sentinel(identity_of(::getpid())).value();
+  const auto text = format_sentinel(self).value();
   put("\xEF\xBB\xBF  " + text + " \r\n\r\n");
   EXPECT_EQ(check().state, SentinelState::kAlive) << check().reason;
 }
 
 TEST_F(SentinelFile, ThatIsNoSentinelIsUnknown) {
-  const std::string boot = *identity_of(::getpid()).boot_id;
+  const std::string boot = *self.boot_id;
   for (const std::string& bytes : std::vector<std::string>{
            std::string(), std::string(4096, '\0'), std::string("4242\n"), std::string("4242:b"),
            "0:" + boot + ":1", "-1:" + boot + ":1", "+5:" + boot + ":1", "007:" + boot + ":1",
@@ -107,34 +53,11 @@ TEST_F(SentinelFile, ThatIsNoSentinelIsUnknown) {
   }
 }
 
-TEST_F(SentinelFile, ThatCannotBeReadIsUnknownAndNeverWaitedFor) {
-  const auto is_unknown = [&] {
-    const auto begun = std::chrono::steady_clock::now();
-    const auto report = check();
-    EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
-    fs::remove(file);
-    return report.state == SentinelState::kUnknown && !report.reason.empty();
-  };
-  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
-  EXPECT_TRUE(is_unknown());
-  fs::create_directory(file);
-  EXPECT_TRUE(is_unknown());
-  fs::create_symlink("/dev/zero", file);
-  EXPECT_TRUE(is_unknown());
-  put("");
-  fs::resize_file(file, std::uintmax_t{10} << 30);
-  EXPECT_TRUE(is_unknown());
-  dir.write("real", format_sentinel(identity_of(::getpid())).value());
-  fs::create_symlink(dir / "real", file);
-  EXPECT_TRUE(is_unknown()) << "not through a link";
-}
-
-TEST_F(SentinelFile, WithoutPermissionIsUnknown) {
-  put("x");
-  ::chmod(file.c_str(), 0);
-  const int code =
-      run_as_ordinary_user(dir, [&] { return check().state == SentinelState::kUnknown ? 0 : 1; });
-  EXPECT_EQ(code, 0);
+TEST_F(SentinelFile, InWhosePlaceAFolderStandsIsUnknownAndNotReplaced) {
+  fs::create_directory(dir / "web.pid");
+  EXPECT_EQ(check().state, SentinelState::kUnknown);
+  EXPECT_EQ(write(self.pid, SentinelReplace::kAlways).error().code, ErrorCode::kDenied);
+  EXPECT_TRUE(fs::is_directory(dir / "web.pid"));
 }
 
 TEST_F(SentinelFile, IsUnknownWhereTheProbeCannotBeAsked) {
@@ -146,7 +69,7 @@ TEST_F(SentinelFile, IsUnknownWhereTheProbeCannotBeAsked) {
     }
   };
   Broken broken;
-  ASSERT_TRUE(write(::getpid()));
+  ASSERT_TRUE(write(self.pid));
   EXPECT_EQ(check_sentinel(file, broken, {}).state, SentinelState::kUnknown);
 }
 
@@ -157,7 +80,7 @@ TEST_F(SentinelFile, TakesThePlaceOfADeadOneOnly) {
   const auto refused = write(second.pid());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kExists);
-  first.signal(SIGKILL);
+  first.kill();
   first.wait();
   ASSERT_TRUE(write(second.pid()));
   EXPECT_EQ(check().identity->pid, second.pid());
@@ -167,106 +90,13 @@ TEST_F(SentinelFile, TakesThePlaceOfADeadOneOnly) {
   EXPECT_EQ(names_in(dir.path()), std::vector<std::string>{"web.pid"}) << "nothing is left over";
 }
 
-TEST_F(SentinelFile, ReplacesALinkAndNeverItsTarget) {
-  dir.write("victim", "precious");
-  fs::create_symlink(dir / "victim", file);
-  EXPECT_FALSE(write(::getpid()));
-  ASSERT_TRUE(write(::getpid(), SentinelReplace::kAlways));
-  EXPECT_FALSE(fs::is_symlink(file));
-  EXPECT_EQ(slurp(dir / "victim"), "precious");
-}
-
-TEST_F(SentinelFile, ReplacesNoFolderFifoOrDevice) {
-  fs::create_directory(file);
-  EXPECT_EQ(write(::getpid(), SentinelReplace::kAlways).error().code, ErrorCode::kDenied);
-  fs::remove(file);
-  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
-  EXPECT_EQ(write(::getpid(), SentinelReplace::kAlways).error().code, ErrorCode::kDenied);
-  EXPECT_TRUE(fs::is_fifo(file));
-}
-
-TEST_F(SentinelFile, IsReadableByOthersLessTheUmask) {
-  const mode_t before = ::umask(022);
-  ASSERT_TRUE(write(::getpid()));
-  ::umask(before);
-  EXPECT_EQ(mode_of(file), 0644U);
-}
-
-TEST_F(SentinelFile, OfAFullDiskIsAnErrorAndTheOldOneStays) {
-  put("old");
-  Child child = Child::run([&] {
-    ::signal(SIGXFSZ, SIG_IGN);
-    const rlimit none{0, 0};
-    ::setrlimit(RLIMIT_FSIZE, &none);
-    return write(::getpid(), SentinelReplace::kAlways) ? 1 : 0;
-  });
-  EXPECT_EQ(child.wait(), 0);
-  EXPECT_EQ(slurp(file), "old");
-  EXPECT_EQ(names_in(dir.path()), std::vector<std::string>{"web.pid"});
-}
-
 TEST_F(SentinelFile, IsRemovedByItsOwnProcessOnly) {
   Child child = Child::sleeper();
   ASSERT_TRUE(write(child.pid()));
-  EXPECT_EQ(remove_sentinel(file, identity_of(::getpid())).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(remove_sentinel(file, self).error().code, ErrorCode::kConflict);
   EXPECT_TRUE(fs::exists(file));
   EXPECT_TRUE(remove_sentinel(file, identity_of(child.pid())));
   EXPECT_FALSE(fs::exists(file));
-}
-
-// `special`: whether the file system swaps names and renames without replacing.
-void expect_one_winner(const SentinelFile&, const test::Rig& rig, const std::string& file,
-                       bool special) {
-  constexpr int kStarters = 20;
-  std::array<int, 2> said{};
-  std::array<int, 2> done{};
-  ASSERT_EQ(::pipe(said.data()), 0);
-  ASSERT_EQ(::pipe(done.data()), 0);
-  std::vector<Child> starters;
-  for (int i = 0; i < kStarters; ++i) {
-    starters.push_back(Child::run([&] {
-      ::close(done[1]);
-      if (!special && !deny_special_renames()) return 3;
-      const auto self = identify_self(*rig.probe, {}).value();
-      const auto written = write_sentinel(file, self, SentinelReplace::kIfDead, *rig.probe, {});
-      const char word = written ? 'w' : 'l';
-      if (::write(said[1], &word, 1) != 1) return 1;
-      char end = 0;
-      (void)!::read(done[0], &end, 1);
-      return 0;
-    }));
-  }
-  ::close(done[0]);
-  std::string words;
-  for (int i = 0; i < kStarters; ++i) {
-    char word = 0;
-    ASSERT_EQ(::read(said[0], &word, 1), 1);
-    words += word;
-  }
-  EXPECT_EQ(std::count(words.begin(), words.end(), 'w'), 1) << words;
-  EXPECT_EQ(check_sentinel(file, *rig.probe, {}).state, SentinelState::kAlive);
-  ::close(done[1]);
-  for (Child& starter : starters) EXPECT_EQ(starter.wait(), 0);
-  ::close(said[0]);
-  ::close(said[1]);
-}
-
-TEST_F(SentinelFile, HasOneWinnerOfManyStarters) { expect_one_winner(*this, rig, file, true); }
-
-TEST_F(SentinelFile, HasOneWinnerOfManyStartersInPlaceOfADeadOne) {
-  Child child = Child::sleeper();
-  ASSERT_TRUE(write(child.pid()));
-  child.signal(SIGKILL);
-  child.wait();
-  expect_one_winner(*this, rig, file, true);
-}
-
-TEST_F(SentinelFile, HasOneWinnerWhereNoNamesAreSwapped) {
-  Child child = Child::sleeper();
-  ASSERT_TRUE(write(child.pid()));
-  child.signal(SIGKILL);
-  child.wait();
-  expect_one_winner(*this, rig, file, false);
 }
 
 }  // namespace

@@ -141,6 +141,10 @@ class Child {
     if (pid_ > 0) ::kill(pid_, number);
   }
 
+  void kill() const { signal(SIGKILL); }
+  // Read apart from the code under test.
+  [[nodiscard]] std::string start_token() const { return start_token_of(pid_); }
+
   // Reaps the child. The wait status as waitpid(2) gives it; nullopt: still there at the limit.
   std::optional<int> wait(std::chrono::milliseconds limit = 20s) {
     if (status_ || pid_ <= 0) return status_;

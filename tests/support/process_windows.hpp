@@ -133,4 +133,7 @@ inline bool runs(std::int64_t pid) {
          ::WaitForSingleObject(process.get(), 0) == WAIT_TIMEOUT;
 }
 
+// A pid that no process has: Windows counts them up from low numbers, and this is the highest.
+inline std::int64_t free_pid() { return 0x7FFF'FFFC; }
+
 }  // namespace rollcall::testing
