@@ -53,7 +53,7 @@ class PairHomeTest : public ::testing::Test {
   void open(RecordKeys keys = {}) { open(dir.path(), std::move(keys)); }
   void open(const fs::path& path, RecordKeys keys = {}) {
     PairHome::Options options;
-    options.dir = path.string();
+    options.dir = testing::utf8(path);
     options.probe = probe;
     options.clock = clock;
     options.keys = std::move(keys);
@@ -200,7 +200,9 @@ TEST_F(PairFiles, ThatAreNoRegularFilesMakeTheirSideUnknown) {
   put_record("a", R"("tab":"t","generation":1,"controller":"c")");
   dir.write("elsewhere", "4242:boot-a:77");
   probe->answer(kParent, {present(kParent, "77")});
-  fs::create_symlink(dir / "elsewhere", dir / "pair.a.claude-pid");
+  if (!testing::make_link(dir / "elsewhere", dir / "pair.a.claude-pid")) {
+    fs::create_directory(dir / "pair.a.claude-pid");
+  }
   fs::create_directory(dir / "pair.a.g1.tui-exited");
   const auto view = home->show("a", {});
   ASSERT_TRUE(view) << view.error().message;

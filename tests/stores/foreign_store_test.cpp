@@ -19,7 +19,7 @@ class ForeignStoreTest : public ::testing::Test {
     ForeignStoreOptions options;
     options.kind = kind;
     options.name = "others";
-    options.dir = dir.path().string();
+    options.dir = testing::utf8(dir.path());
     auto opened = open_foreign_store(std::move(options));
     EXPECT_TRUE(opened);
     return opened.value_or(nullptr);
@@ -41,14 +41,14 @@ TEST_F(ForeignStoreTest, ListsWhatItCanReadAndSaysWhatItCannot) {
   dir.write("4243.json", R"({"pid":4243,"sessionId":"7a00","startedAt":1790000000000})");
   dir.write("torn.json", "{");
   dir.write("notes.txt", "x");
-  fs::create_symlink(dir / "4242.json", dir / "link.json");
+  const std::size_t links = testing::make_link(dir / "4242.json", dir / "link.json") ? 1 : 0;
   fs::create_directory(dir / "folder.json");
   const auto list = store(ForeignKind::kRows)->list({});
   ASSERT_TRUE(list) << list.error().message;
-  ASSERT_EQ(list->size(), 5u);
+  ASSERT_EQ(list->size(), 4u + links);
   std::size_t problems = 0;
   for (const StoredRecord& stored : *list) problems += stored.problem.empty() ? 0 : 1;
-  EXPECT_EQ(problems, 3u);
+  EXPECT_EQ(problems, 2u + links);
   EXPECT_EQ(
       record_of(*std::find_if(list->begin(), list->end(),
                               [](const StoredRecord& stored) { return stored.name == "6f1c"; }))

@@ -73,6 +73,13 @@ inline std::string utf8(const std::filesystem::path& path) {
   return {text.begin(), text.end()};
 }
 
+// Makes `link` a symbolic link. False: this system's C++ library makes none.
+inline bool make_link(const std::filesystem::path& target, const std::filesystem::path& link) {
+  std::error_code error;
+  std::filesystem::create_symlink(target, link, error);
+  return !error;
+}
+
 // The whole file, or "" where it cannot be read.
 inline std::string slurp(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
