@@ -49,8 +49,10 @@ void drip(DoorConnection& door, const std::string& text) {
 }
 
 void flood(DoorConnection& door, const std::string& first, const std::string& piece) {
+  std::string block;
+  while (block.size() < 4096) block += piece;
   bool going = door.send(first);
-  while (going) going = door.send(piece);
+  while (going) going = door.send(block);
 }
 
 std::vector<Mode> live_modes() {
