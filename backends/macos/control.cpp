@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "reading.hpp"
+#include "verdicts.hpp"
 
 namespace rollcall::macos_backend {
 namespace {
@@ -40,17 +41,6 @@ int native_signal(std::uint32_t signal) {
   }
 }
 
-constexpr const char* kUnverified = "it could not be verified that this is the recorded process: ";
-
-using Reason = Text<160>;
-
-template <class... Parts>
-Reason reason(const Parts&... parts) {
-  Reason text;
-  (void)(text << ... << parts);
-  return text;
-}
-
 void settle(rollcall_signal_outcome& out, std::uint32_t outcome, const Reason& why, int error = 0) {
   out.outcome = outcome;
   out.os_code = error;
@@ -62,33 +52,11 @@ void settle(rollcall_await_outcome& out, std::uint32_t outcome, const Reason& wh
   plugin::set_text(out.reason, out.reason_size, why.view());
 }
 
-// What the observation itself says, for a verdict's reason.
-Reason evidence(const rollcall_observation& seen) {
-  if (seen.reason_size > 0) return reason(std::string_view(seen.reason, seen.reason_size));
-  switch (seen.presence) {
-    case ROLLCALL_PRESENCE_ABSENT:
-      return reason("no process holds pid ", seen.pid);
-    case ROLLCALL_PRESENCE_EXITED:
-      return reason("pid ", seen.pid, " has exited");
-    default:
-      return reason("pid ", seen.pid, " is held");
-  }
-}
-
 // Why this number is never signalled, whatever the verdict; null: it may be.
 const char* never_signalled(std::int64_t pid) {
   if (pid < 1 || pid > INT32_MAX) return " is no pid that a process can hold";
   if (pid == 1) return " is init and is never signalled";
   return nullptr;
-}
-
-bool has_ended(const rollcall_observation& seen) {
-  return seen.presence == ROLLCALL_PRESENCE_ABSENT || seen.presence == ROLLCALL_PRESENCE_EXITED;
-}
-
-std::string_view token(const rollcall_observation& seen) {
-  const bool read = (seen.flags & ROLLCALL_OBS_START_TOKEN) != 0;
-  return {seen.start_token, read ? seen.start_token_size : 0};
 }
 
 // How a later reading stands to the one that was judged.

@@ -1,6 +1,8 @@
 #include "slots.hpp"
 
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace rollcall::macos_backend {
 namespace {
@@ -108,6 +110,81 @@ std::int32_t await_exit(void* self, std::int64_t pid, const rollcall_judge* judg
   return finish(status, error);
 }
 
+Watcher& watcher_of(void* self) { return *static_cast<Watcher*>(self); }
+
+std::int32_t create_watcher(const rollcall_setting*, std::uint64_t, void** self,
+                            rollcall_error* error) {
+  if (self == nullptr) return invalid(error, "create: self is null");
+  void* const memory = std::malloc(sizeof(Watcher));
+  if (memory == nullptr) {
+    return plugin::fill_error(error, ROLLCALL_E_NO_MEMORY, "there is no memory for a watcher");
+  }
+  auto* const watcher = new (memory) Watcher(macos_system());
+  const Status status = watcher->ready();
+  if (status.ok()) {
+    *self = watcher;
+  } else {
+    watcher->~Watcher();
+    std::free(memory);
+  }
+  return finish(status, error);
+}
+
+void destroy_watcher(void* self) {
+  if (self == nullptr) return;
+  watcher_of(self).~Watcher();
+  std::free(self);
+}
+
+std::int32_t add_process(void* self, std::uint64_t id, std::int64_t pid,
+                         const rollcall_judge* judge, rollcall_watch_outcome* out,
+                         const rollcall_call* call, rollcall_error* error) {
+  const plugin::Judge ours(judge);
+  if (self == nullptr || out == nullptr || !ours.valid()) {
+    return invalid(error, "add_process: a null argument");
+  }
+  rollcall_watch_outcome outcome = {};
+  const Status status = watcher_of(self).add_process(id, pid, ours, outcome, Bounds(call));
+  if (status.ok()) give_sized(out, outcome);
+  return finish(status, error);
+}
+
+std::int32_t add_directory(void* self, std::uint64_t id, rollcall_str path,
+                           rollcall_watch_outcome* out, const rollcall_call* call,
+                           rollcall_error* error) {
+  if (self == nullptr || out == nullptr) return invalid(error, "add_directory: a null argument");
+  rollcall_watch_outcome outcome = {};
+  const Status status =
+      watcher_of(self).add_directory(id, plugin::view(path), outcome, Bounds(call));
+  if (status.ok()) give_sized(out, outcome);
+  return finish(status, error);
+}
+
+std::int32_t remove_watched(void* self, std::uint64_t id, rollcall_error* error) {
+  if (self == nullptr) return invalid(error, "remove: a null argument");
+  return finish(watcher_of(self).remove(id), error);
+}
+
+std::int32_t wait(void* self, rollcall_watch_batch* batch, const rollcall_call* call,
+                  rollcall_error* error) {
+  if (self == nullptr || batch == nullptr) return invalid(error, "wait: a null argument");
+  auto ours = copy_sized(batch);
+  if (ours.event_stride < sizeof(rollcall_watch_event)) {
+    return invalid(error, "wait: a stride is too short");
+  }
+  if (ours.capacity == 0 || ours.events == nullptr) {
+    return invalid(error, "wait: there is no room");
+  }
+  ours.count = 0;
+  const Status status = watcher_of(self).wait(ours, Bounds(call));
+  if (status.ok()) give_sized(batch, ours);
+  return finish(status, error);
+}
+
+void wake(void* self) {
+  if (self != nullptr) watcher_of(self).wake();
+}
+
 constexpr rollcall_process_probe kProbe = {
     .struct_size = sizeof(rollcall_process_probe),
     .flags = kConcurrent,
@@ -129,13 +206,27 @@ constexpr rollcall_process_control kControl = {
     .await_exit = &await_exit,
 };
 
+constexpr rollcall_watch kWatch = {
+    .struct_size = sizeof(rollcall_watch),
+    .flags = 0,
+    .create = &create_watcher,
+    .destroy = &destroy_watcher,
+    .add_process = &add_process,
+    .add_directory = &add_directory,
+    .remove = &remove_watched,
+    .wait = &wait,
+    .wake = &wake,
+};
+
 }  // namespace
 
 void* instance_of(const Probe& probe) { return const_cast<Probe*>(&probe); }
 void* instance_of(const Control& control) { return const_cast<Control*>(&control); }
+void* instance_of(Watcher& watcher) { return &watcher; }
 
 const rollcall_process_probe& probe_table() { return kProbe; }
 const rollcall_process_control& control_table() { return kControl; }
+const rollcall_watch& watch_table() { return kWatch; }
 
 std::int32_t init(const rollcall_host* host, rollcall_error* error) {
   if (host == nullptr) return invalid(error, "init: host is null");
@@ -147,6 +238,7 @@ const void* get_interface(const char* interface_id) {
   if (interface_id == nullptr) return nullptr;
   if (std::strcmp(interface_id, ROLLCALL_PROCESS_PROBE_ID) == 0) return &kProbe;
   if (std::strcmp(interface_id, ROLLCALL_PROCESS_CONTROL_ID) == 0) return &kControl;
+  if (std::strcmp(interface_id, ROLLCALL_WATCH_ID) == 0) return &kWatch;
   return nullptr;
 }
 

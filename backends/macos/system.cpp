@@ -1,10 +1,16 @@
 #include "system.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/sysctl.h>
 
 namespace rollcall::macos_backend {
 namespace {
+
+// glibc's takes an enumeration.
+int limit_of(int resource, struct rlimit* out) {
+  return ::getrlimit(static_cast<decltype(RLIMIT_NOFILE)>(resource), out);
+}
 
 constexpr System kMacos = {
     .proc_listallpids = &::proc_listallpids,
@@ -14,7 +20,9 @@ constexpr System kMacos = {
     .sysctlbyname = &::sysctlbyname,
     .kqueue = &::kqueue,
     .kevent = &::kevent,
+    .open = &::open,
     .close = &::close,
+    .getrlimit = &limit_of,
     .kill = &::kill,
     .getpid = &::getpid,
     .getuid = &::getuid,
@@ -52,12 +60,20 @@ std::string_view error_text(int error) {
       return "Permission denied";
     case EFAULT:
       return "Bad address";
+    case ENOTDIR:
+      return "Not a directory";
     case EINVAL:
       return "Invalid argument";
     case ENFILE:
       return "Too many open files in system";
     case EMFILE:
       return "Too many open files";
+    case ENOSPC:
+      return "No space left on device";
+    case ELOOP:
+      return "Too many levels of symbolic links";
+    case ENAMETOOLONG:
+      return "File name too long";
     case ENOTSOCK:
       return "Socket operation on non-socket";
     case ENOTCONN:

@@ -4,6 +4,7 @@
 #include <libproc.h>
 #include <sys/event.h>
 #include <sys/proc_info.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <time.h>
@@ -30,7 +31,9 @@ struct System {
   int (*kqueue)();
   int (*kevent)(int queue, const struct kevent* changes, int change_count, struct kevent* events,
                 int event_count, const struct timespec* timeout);
+  int (*open)(const char* path, int flags, ...);
   int (*close)(int fd);
+  int (*getrlimit)(int resource, struct rlimit* out);
   int (*kill)(pid_t pid, int signal);
   pid_t (*getpid)();
   uid_t (*getuid)();

@@ -1,9 +1,11 @@
 // Compiled against the fake headers (on Linux) and against Apple's (on macOS and by cross.sh, both
 // architectures): the same numbers, or no build. So the fake cannot drift from what it stands for.
+#include <fcntl.h>
 #include <libproc.h>
 #include <sys/event.h>
 #include <sys/proc.h>
 #include <sys/proc_info.h>
+#include <sys/resource.h>
 #include <sys/sysctl.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -55,6 +57,12 @@ static_assert(offsetof(struct kevent, filter) == 8 && offsetof(struct kevent, fl
 static_assert(offsetof(struct kevent, fflags) == 12 && offsetof(struct kevent, data) == 16);
 static_assert(EVFILT_PROC == -5 && EV_ADD == 1 && EV_ONESHOT == 0x10 && EV_RECEIPT == 0x40);
 static_assert(EV_ERROR == 0x4000 && NOTE_EXIT == 0x80000000u);
+
+// What else a watcher is told.
+static_assert(EVFILT_VNODE == -4 && EVFILT_USER == -10 && EV_DELETE == 2 && EV_CLEAR == 0x20);
+static_assert(NOTE_DELETE == 1 && NOTE_WRITE == 2 && NOTE_EXTEND == 4 && NOTE_RENAME == 0x20);
+static_assert(NOTE_REVOKE == 0x40 && NOTE_TRIGGER == 0x01000000 && O_EVTONLY == 0x8000);
+static_assert(sizeof(struct rlimit) == 16 && offsetof(struct rlimit, rlim_cur) == 0);
 
 // Names and settings.
 static_assert(CTL_KERN == 1 && KERN_ARGMAX == 8 && KERN_PROCARGS2 == 49);

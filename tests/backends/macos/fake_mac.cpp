@@ -1,15 +1,20 @@
 #include "fake_mac.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <sys/proc.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/sysctl.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 namespace rollcall::testing {
 namespace {
@@ -189,39 +194,46 @@ struct FakeCalls {
 
   static int kevent(int queue, const struct kevent* changes, int change_count,
                     struct kevent* events, int event_count, const struct timespec* timeout) {
+    if (change_count == 1 && (changes->fflags & NOTE_TRIGGER) != 0 && event_count == 0) {
+      active->trigger(queue);
+      return 0;
+    }
     if (!active->enter("kevent")) return -1;
     if (change_count == 1) {
+      const int error = active->change(queue, *changes);
       *events = *changes;
       events->flags = EV_ERROR;
-      const int pid = static_cast<int>(changes->ident);
-      const auto it = active->processes.find(pid);
-      const bool there = it != active->processes.end() && it->second.info.pbi_status != SZOMB;
-      events->data = there ? 0 : ESRCH;
-      if (there) active->watches_.push_back({queue, pid, start_of(it->second.info)});
+      events->data = error;
       return 1;
     }
     if (event_count < 1) return 0;
-    FakeMac::Watch* watch = active->fired(queue);
-    if (watch == nullptr) {
-      active->wait(timeout == nullptr ? 0 : to_ns(*timeout));
-      watch = active->fired(queue);
-    }
-    if (watch == nullptr) return 0;
-    *events = {};
-    events->ident = static_cast<std::uintptr_t>(watch->pid);
-    events->filter = EVFILT_PROC;
-    events->fflags = NOTE_EXIT;
-    watch->pid = 0;  // EV_ONESHOT
-    watch->fired = false;
-    return 1;
+    const int count = active->gather(queue, events, event_count);
+    return count > 0 ? count : active->await(queue, events, event_count, timeout);
+  }
+
+  static int open(const char* path, int flags, ...) {
+    if (!active->enter("open")) return -1;
+    const int no_follow = active->layout_ == SocketLayout::kMacos ? 0x100 : O_NOFOLLOW;
+    if ((flags & O_EVTONLY) == 0) std::abort();
+    return active->open_folder(path, (flags & no_follow) == 0);
   }
 
   static int close(int fd) {
     ++active->counts["close"];
+    active->close_folder(fd);
     auto& watches = active->watches_;
     watches.erase(std::remove_if(watches.begin(), watches.end(),
                                  [fd](const FakeMac::Watch& w) { return w.queue == fd; }),
                   watches.end());
+    const std::lock_guard lock(active->mutex_);
+    active->users_.erase(fd);
+    return 0;
+  }
+
+  static int getrlimit(int, struct rlimit* out) {
+    if (!active->enter("getrlimit")) return -1;
+    out->rlim_cur = active->descriptor_limit;
+    out->rlim_max = active->descriptor_limit;
     return 0;
   }
 
@@ -318,7 +330,9 @@ struct FakeCalls {
         .sysctlbyname = &sysctlbyname,
         .kqueue = &kqueue,
         .kevent = &kevent,
+        .open = &open,
         .close = &close,
+        .getrlimit = &getrlimit,
         .kill = &kill,
         .getpid = &getpid,
         .getuid = &getuid,
@@ -341,7 +355,10 @@ FakeMac::FakeMac(SocketLayout layout) : system_(FakeCalls::table()), layout_(lay
   add(kOwnPid, 1'700'000'400, 7, 1);
 }
 
-FakeMac::~FakeMac() { active = nullptr; }
+FakeMac::~FakeMac() {
+  for (const auto& [fd, folder] : folders_) ::close(folder.real);
+  active = nullptr;
+}
 
 void* FakeMac::function(std::string_view name) {
   static const std::map<std::string_view, void*> kFunctions = {
@@ -352,6 +369,8 @@ void* FakeMac::function(std::string_view name) {
       {"_sysctlbyname", reinterpret_cast<void*>(&FakeCalls::sysctlbyname)},
       {"_kqueue", reinterpret_cast<void*>(&FakeCalls::kqueue)},
       {"_kevent", reinterpret_cast<void*>(&FakeCalls::kevent)},
+      {"_open", reinterpret_cast<void*>(&FakeCalls::open)},
+      {"_getrlimit", reinterpret_cast<void*>(&FakeCalls::getrlimit)},
       {"_close", reinterpret_cast<void*>(&FakeCalls::close)},
       {"_kill", reinterpret_cast<void*>(&FakeCalls::kill)},
       {"_getpid", reinterpret_cast<void*>(&FakeCalls::getpid)},
@@ -422,11 +441,165 @@ void FakeMac::wait(std::int64_t ns) {
   if (while_waiting) while_waiting(ns);
 }
 
-FakeMac::Watch* FakeMac::fired(int queue) {
-  for (Watch& watch : watches_) {
-    if (watch.queue == queue && watch.fired) return &watch;
+// Does as it is told. 0, or the errno of the receipt.
+int FakeMac::change(int queue, const struct kevent& change) {
+  switch (change.filter) {
+    case EVFILT_PROC:
+      return change_process(queue, change);
+    case EVFILT_VNODE: {
+      const int fd = static_cast<int>(change.ident);
+      if (folders_.count(fd) == 0) return EBADF;
+      if ((change.fflags & NOTE_WRITE) == 0 || (change.flags & EV_CLEAR) == 0) std::abort();
+      folder_watches_.push_back({queue, fd, entries_of(fd)});
+      return 0;
+    }
+    case EVFILT_USER: {
+      const std::lock_guard lock(mutex_);
+      users_[queue] = {};
+      return 0;
+    }
+    default:
+      return EINVAL;
   }
-  return nullptr;
+}
+
+int FakeMac::change_process(int queue, const struct kevent& change) {
+  const int pid = static_cast<int>(change.ident);
+  const auto known = std::find_if(watches_.begin(), watches_.end(), [&](const Watch& watch) {
+    return watch.queue == queue && watch.pid == pid;
+  });
+  if ((change.flags & EV_DELETE) != 0) {
+    if (known == watches_.end()) return ENOENT;
+    watches_.erase(known);
+    return 0;
+  }
+  // As in the kernel, one is not bound anew to whoever holds the number by now.
+  if (known != watches_.end()) return 0;
+  const auto it = processes.find(pid);
+  if (it == processes.end() || it->second.info.pbi_status == SZOMB) return ESRCH;
+  watches_.push_back({queue, pid, start_of(it->second.info)});
+  return 0;
+}
+
+// Takes what a queue has to tell.
+int FakeMac::gather(int queue, struct kevent* events, int room) {
+  int count = 0;
+  const auto tell = [&](std::uintptr_t ident, int filter, std::uint32_t notes) {
+    struct kevent& event = events[count++];
+    event = {};
+    event.ident = ident;
+    event.filter = static_cast<std::int16_t>(filter);
+    event.fflags = notes;
+  };
+  for (auto it = watches_.begin(); it != watches_.end() && count < room;) {
+    if (it->queue != queue || !it->fired) {
+      ++it;
+      continue;
+    }
+    tell(static_cast<std::uintptr_t>(it->pid), EVFILT_PROC, NOTE_EXIT);
+    it = watches_.erase(it);  // EV_ONESHOT
+  }
+  for (FolderWatch& watch : folder_watches_) {
+    if (watch.queue != queue || count == room) continue;
+    const std::uint32_t notes = news_of(watch);
+    if (notes != 0) tell(static_cast<std::uintptr_t>(watch.fd), EVFILT_VNODE, notes);
+  }
+  const std::lock_guard lock(mutex_);
+  const auto user = users_.find(queue);
+  if (user != users_.end() && user->second.triggered && count < room) {
+    tell(0, EVFILT_USER, 0);
+    user->second.triggered = false;  // EV_CLEAR
+  }
+  return count;
+}
+
+int FakeMac::await(int queue, struct kevent* events, int room, const struct timespec* timeout) {
+  const std::int64_t ns = timeout == nullptr ? 0 : to_ns(*timeout);
+  if (!can_be_woken(queue)) {
+    wait(ns);
+    return gather(queue, events, room);
+  }
+  if (timeout != nullptr && ns == 0) return 0;
+  if (while_waiting) while_waiting(ns);
+  if (const int count = gather(queue, events, room); count > 0) return count;
+  block(queue, timeout == nullptr ? INT64_MAX : ns);
+  return gather(queue, events, room);
+}
+
+bool FakeMac::can_be_woken(int queue) {
+  const std::lock_guard lock(mutex_);
+  return users_.count(queue) > 0;
+}
+
+// Until it is woken, or so long; without end, a minute stands for it.
+void FakeMac::block(int queue, std::int64_t ns) {
+  constexpr std::int64_t kMinute = 60'000'000'000;
+  const auto from = std::chrono::system_clock::now();
+  std::unique_lock lock(mutex_);
+  const bool triggered =
+      woken_.wait_until(lock, from + std::chrono::nanoseconds(std::min(ns, kMinute)),
+                        [&] { return users_[queue].triggered; });
+  const auto passed =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now() - from);
+  monotonic_ns += triggered ? std::min<std::int64_t>(passed.count(), ns - 1) : ns;
+}
+
+void FakeMac::trigger(int queue) {
+  const std::lock_guard lock(mutex_);
+  const auto user = users_.find(queue);
+  if (user == users_.end()) return;
+  user->second.triggered = true;
+  woken_.notify_all();
+}
+
+int FakeMac::open_folder(const char* path, bool follow) {
+  const int real = ::open(path, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
+  if (real < 0) return -1;
+  struct stat info = {};
+  if (::fstat(real, &info) != 0 || !S_ISDIR(info.st_mode)) {
+    ::close(real);
+    errno = S_ISLNK(info.st_mode) ? ELOOP : ENOTDIR;
+    return -1;
+  }
+  const int fd = next_descriptor++;
+  folders_[fd] = {real, std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(real))};
+  return fd;
+}
+
+void FakeMac::close_folder(int fd) {
+  const auto it = folders_.find(fd);
+  if (it == folders_.end()) return;
+  ::close(it->second.real);
+  folders_.erase(it);
+  folder_watches_.erase(std::remove_if(folder_watches_.begin(), folder_watches_.end(),
+                                       [fd](const FolderWatch& one) { return one.fd == fd; }),
+                        folder_watches_.end());
+}
+
+// Names with what they name: a file that is written in place is not told, as on macOS.
+std::set<std::string> FakeMac::entries_of(int fd) {
+  std::set<std::string> entries;
+  std::error_code error;
+  const std::filesystem::path link = "/proc/self/fd/" + std::to_string(folders_.at(fd).real);
+  for (std::filesystem::directory_iterator it(link / ".", error), end; it != end;
+       it.increment(error)) {
+    struct stat info = {};
+    if (::lstat(it->path().c_str(), &info) != 0) continue;
+    entries.insert(it->path().filename().string() + "/" + std::to_string(info.st_ino));
+  }
+  return entries;
+}
+
+std::uint32_t FakeMac::news_of(FolderWatch& watch) {
+  const Folder& folder = folders_.at(watch.fd);
+  const std::string now =
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(folder.real));
+  if (now == folder.path + " (deleted)") return NOTE_DELETE;
+  if (now != folder.path) return NOTE_RENAME;
+  auto entries = entries_of(watch.fd);
+  if (entries == watch.entries) return 0;
+  watch.entries = std::move(entries);
+  return NOTE_WRITE;
 }
 
 std::string argument_area(int argc, const std::vector<std::string>& arguments,

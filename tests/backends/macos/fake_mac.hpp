@@ -1,16 +1,22 @@
 // A macOS kernel as far as the backend asks one: a table of processes that the test controls, calls
 // that are refused, cut or interrupted on demand, and a clock that moves only when something waits.
-// The same functions serve the backend's source, compiled for Linux, and the machine code of its
-// x86-64 dylib.
+// Directories are real ones, of which it tells what macOS would. Whoever waits on a queue that can
+// be woken (EVFILT_USER) waits in truth; waking is the one call that other threads may make. The
+// same functions serve the backend's source, compiled for Linux, and the machine code of its x86-64
+// dylib.
 #pragma once
 
 #include <sys/event.h>
 #include <sys/proc_info.h>
+#include <sys/resource.h>
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,6 +86,8 @@ class FakeMac {
   std::int64_t unix_ns = 1'700'000'500'000'000'000;
   std::int64_t monotonic_ns = 1'000'000'000;
   int argument_limit = 65536;
+  std::uint64_t descriptor_limit = 256;
+  int next_descriptor = 50;  // of open
 
   std::map<std::string, int> refuse;  // call -> errno
   // call -> the one call of it that is refused, counted from 1, and with which errno
@@ -100,13 +108,40 @@ class FakeMac {
     std::uint64_t start = 0;  // of the very process that is watched
     bool fired = false;
   };
+  struct Folder {
+    int real = -1;  // O_PATH
+    std::string path;
+  };
+  struct FolderWatch {
+    int queue = 0;
+    int fd = 0;
+    std::set<std::string> entries;  // as they were when it was told last
+  };
+  struct User {
+    bool triggered = false;
+  };
   bool enter(const char* call);
   void wait(std::int64_t ns);
-  Watch* fired(int queue);
+  int change(int queue, const struct kevent& change);
+  int change_process(int queue, const struct kevent& change);
+  int gather(int queue, struct kevent* events, int room);
+  int await(int queue, struct kevent* events, int room, const struct timespec* timeout);
+  void block(int queue, std::int64_t ns);
+  void trigger(int queue);
+  bool can_be_woken(int queue);
+  int open_folder(const char* path, bool follow);
+  void close_folder(int fd);
+  std::uint32_t news_of(FolderWatch& watch);
+  std::set<std::string> entries_of(int fd);
 
   macos_backend::System system_ = {};
   SocketLayout layout_;
   std::vector<Watch> watches_;
+  std::map<int, Folder> folders_;
+  std::vector<FolderWatch> folder_watches_;
+  std::mutex mutex_;  // of users_
+  std::condition_variable woken_;
+  std::map<int, User> users_;  // by queue
   int next_queue_ = 900;
 };
 

@@ -46,6 +46,7 @@ void* import_for_macos(std::string_view name) {
       {"dyld_stub_binder", address(&never)},  // everything is bound at once
       {"_abort", address(&std::abort)},
       {"_free", address(&std::free)},
+      {"_malloc", address(&std::malloc)},
       {"_realloc", address(&std::realloc)},
       {"_memchr", address(&find_byte)},
       {"_memcmp", address(&std::memcmp)},

@@ -49,7 +49,8 @@ Backend source_backend(FakeMac& mac) {
   const rollcall_host host = mac.host();
   if (macos_backend::init(&host, nullptr) != ROLLCALL_OK) std::abort();
   return {&macos_backend::probe_table(), macos_backend::instance_of(*probe),
-          &macos_backend::control_table(), macos_backend::instance_of(*control)};
+          &macos_backend::control_table(), macos_backend::instance_of(*control),
+          &macos_backend::watch_table()};
 }
 
 Backend dylib_backend(FakeMac& mac, std::string& skip) {
@@ -68,6 +69,7 @@ Backend dylib_backend(FakeMac& mac, std::string& skip) {
       static_cast<const rollcall_process_probe*>(entry->get_interface(ROLLCALL_PROCESS_PROBE_ID));
   backend.control = static_cast<const rollcall_process_control*>(
       entry->get_interface(ROLLCALL_PROCESS_CONTROL_ID));
+  backend.watch = static_cast<const rollcall_watch*>(entry->get_interface(ROLLCALL_WATCH_ID));
   if (backend.probe->create(nullptr, 0, &backend.probe_self, nullptr) != ROLLCALL_OK ||
       backend.control->create(nullptr, 0, &backend.control_self, nullptr) != ROLLCALL_OK) {
     std::abort();

@@ -23,6 +23,7 @@ struct Backend {
   void* probe_self = nullptr;
   const rollcall_process_control* control = nullptr;
   void* control_self = nullptr;
+  const rollcall_watch* watch = nullptr;  // an instance is made by who needs one
 };
 
 // Which build of the backend is asked.

@@ -8,6 +8,7 @@
 #include "backends/macos/control.hpp"
 #include "backends/macos/probe.hpp"
 #include "backends/macos/slots.hpp"
+#include "backends/macos/watcher.hpp"
 #include "stage.hpp"
 #include "tests/backends/macos/fake_mac.hpp"
 
@@ -18,11 +19,13 @@ using testing::FakeMac;
 
 class MacosFakeStage final : public Stage {
  public:
-  MacosFakeStage() : probe_(mac_.system()), control_(mac_.system()) {
+  MacosFakeStage() : probe_(mac_.system()), control_(mac_.system()), watcher_(mac_.system()) {
     const rollcall_host host = mac_.host();
     if (macos_backend::init(&host, nullptr) != ROLLCALL_OK) std::abort();
-    backend_ = {&macos_backend::probe_table(), macos_backend::instance_of(probe_),
-                &macos_backend::control_table(), macos_backend::instance_of(control_)};
+    backend_ = {&macos_backend::probe_table(),   macos_backend::instance_of(probe_),
+                &macos_backend::control_table(), macos_backend::instance_of(control_),
+                &macos_backend::watch_table(),   macos_backend::instance_of(watcher_)};
+    if (!watcher_.ready().ok()) std::abort();
   }
   [[nodiscard]] std::string platform() const override { return "macOS"; }
   [[nodiscard]] const Backend& backend() override { return backend_; }
@@ -102,6 +105,7 @@ class MacosFakeStage final : public Stage {
   FakeMac mac_;
   macos_backend::Probe probe_;
   macos_backend::Control control_;
+  macos_backend::Watcher watcher_;
   Backend backend_;
   int last_ = 5000;
 };

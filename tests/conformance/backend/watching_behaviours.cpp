@@ -116,7 +116,7 @@ std::vector<Behaviour> watching_behaviours() {
       {"WatchedEnd", "The end of a watched process is told by itself", &end},
       {"WatchInDoubt", "A process that is not the recorded one, or in doubt, is not watched",
        &doubt},
-      {"WatchedFolder", "A change in a watched folder is told by itself, with its name", &folder},
+      {"WatchedFolder", "A change in a watched folder is told by itself", &folder},
       {"Wake", "A wait for what is told can be ended from another thread", &wake},
   };
 }
