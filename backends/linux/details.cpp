@@ -30,7 +30,8 @@ class Details {
   Details(const System& system, const Procfs& procfs, std::int64_t pid)
       : system_(system), procfs_(procfs), pid_(pid) {}
 
-  plugin::Status bytes(const char* file, const char* what, std::string& out) const;
+  // `memory`: the file stays the program's that ran when it was opened.
+  plugin::Status bytes(const char* file, const char* what, bool memory, std::string& out) const;
   plugin::Status directory(std::string& out) const;
   plugin::Status from_stat(bool name, std::string& out) const;
 
@@ -82,19 +83,24 @@ plugin::Status Details::without(const char* what, int error) const {
   return {};
 }
 
-// A program that executes another in the middle ends the file early, and just then it may be empty
-// (environ_read of the kernel's fs/proc/base.c), with nothing to tell it by. So what counts is what
-// two readings in a row agree on, and that there is nothing, what all of them do.
-plugin::Status Details::bytes(const char* file, const char* what, std::string& out) const {
+// A program that executes another in the middle ends the file early, and just then it may be empty,
+// with nothing to tell it by. Arguments count once two readings in a row agree on them, the
+// environment once its end is known for the true one, and that there is nothing, if all readings
+// do.
+plugin::Status Details::bytes(const char* file, const char* what, bool memory,
+                              std::string& out) const {
   constexpr int kTries = 10;
   constexpr int kPauseMs = 1;
+  const ProcPath path(pid_, file);
   std::string before;
   bool any = false;
   for (int reading = 0; reading < kTries; ++reading) {
-    const int error = procfs_.read_file(ProcPath(pid_, file).c_str(), kLimit, out);
+    bool whole = false;
+    const int error = memory ? procfs_.read_memory(path.c_str(), kLimit, out, whole)
+                             : procfs_.read_file(path.c_str(), kLimit, out);
     if (error == EFBIG) return failed(what, error);
     if (error != 0) return without(what, error);
-    if (!out.empty() && out == before) return {};
+    if (!out.empty() && (memory ? whole : out == before)) return {};
     any = any || !out.empty();
     if (out.empty()) {
       // One that has exited, or is a kernel thread, will not have any.
@@ -141,9 +147,9 @@ plugin::Status read_detail(const System& system, const Procfs& procfs, std::int6
   const Details details(system, procfs, pid);
   switch (what) {
     case ROLLCALL_READ_COMMAND:
-      return details.bytes("cmdline", "arguments", out);
+      return details.bytes("cmdline", "arguments", false, out);
     case ROLLCALL_READ_ENVIRONMENT:
-      return details.bytes("environ", "environment", out);
+      return details.bytes("environ", "environment", true, out);
     case ROLLCALL_READ_CWD:
       return details.directory(out);
     case ROLLCALL_READ_PARENT:

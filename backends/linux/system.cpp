@@ -52,6 +52,7 @@ int real_ioctl(int fd, unsigned long request, void* argument) {
 constexpr System kLinux = {
     .openat = &real_openat,
     .read = &::read,
+    .pread = &::pread,
     .close = &::close,
     .readlinkat = &::readlinkat,
     .getdents64 = &real_getdents64,

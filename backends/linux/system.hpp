@@ -24,6 +24,7 @@ namespace rollcall::linux_backend {
 struct System {
   int (*openat)(int directory, const char* path, int flags);
   ssize_t (*read)(int fd, void* buffer, std::size_t size);
+  ssize_t (*pread)(int fd, void* buffer, std::size_t size, off_t at);
   int (*close)(int fd);
   ssize_t (*readlinkat)(int directory, const char* path, char* buffer, std::size_t size);
   ssize_t (*getdents64)(int fd, void* buffer, std::size_t size);

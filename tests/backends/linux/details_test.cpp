@@ -206,6 +206,37 @@ class ExecutesForEver {
   Child child_;
 };
 
+// It is executed anew, with the same environment, within the first two readings: both are cut at
+// the same place, and agree.
+TEST(Read, TakesNoEnvironmentThatWasCutTwiceAtTheSamePlace) {
+  const TempDir dir;
+  const std::string place = dir.path().string();
+  ASSERT_EQ(::mkfifo((place + "/up").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((place + "/go").c_str(), 0600), 0);
+  const std::string value(20000, 'v');
+  dir.write("again", "echo up > " + place + "/up; read line < " + place +
+                         "/go\nexec env -i V=" + value + " /bin/sh " + place + "/again\n");
+  const Child shell = Child::exec({"/bin/sh", place + "/again"});
+  const auto await_up = [&] { return slurp(place + "/up") == "up\n"; };
+  const auto execute = [&] {
+    std::ofstream(place + "/go") << "\n";
+    return await_up();
+  };
+  ASSERT_TRUE(await_up() && execute());  // now it has that environment
+  FakeSystem system;
+  ProbeAt probe("/proc", system.table());
+  int executed = 0;
+  system.after_stat = [&] {
+    const std::string environ = std::to_string(shell.pid()) + "/environ";
+    const auto opened = std::count(system.opened.begin(), system.opened.end(), environ);
+    if (executed < 2 && opened > executed) executed += execute() ? 1 : 100;
+  };
+  const auto got = read(*probe, shell.pid(), ROLLCALL_READ_ENVIRONMENT);
+  EXPECT_TRUE(got.status.ok()) << got.status.message();
+  EXPECT_NE(got.bytes.find("V=" + value), std::string::npos) << got.bytes.size();
+  EXPECT_EQ(executed, 2);
+}
+
 TEST(Read, GivesTheEnvironmentOfOneProgramWholeWhereItExecutesAnother) {
   ProbeAt probe("/proc");
   ExecutesForEver shell;
