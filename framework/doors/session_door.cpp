@@ -82,6 +82,7 @@ void write_response(const DoorRequest& request, const DoorResponse& from,
   }
   std::ostream& out = response.send();
   if (request.method != "HEAD") out.write(from.body.data(), std::streamsize(from.body.size()));
+  out.flush();  // whatever is done next may be our end
 }
 
 class Handler final : public Poco::Net::HTTPRequestHandler {

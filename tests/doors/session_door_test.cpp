@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "doors/asking.hpp"
@@ -38,10 +39,12 @@ class Client {
     return send_some(socket_, text) == static_cast<std::int64_t>(text.size());
   }
   // Until the door closes.
-  std::string read_all() {
+  std::string read_all() { return read_until(std::nullopt); }
+  // Or until that was read.
+  std::string read_until(std::optional<std::string_view> last) {
     std::string text;
     char piece[4096];
-    for (std::int64_t got = 1; got > 0;) {
+    for (std::int64_t got = 1; got > 0 && (!last || text.find(*last) == std::string::npos);) {
       got = receive_some(socket_, piece, sizeof(piece));
       if (got > 0) text.append(piece, static_cast<std::size_t>(got));
       if (got < 0) timed_out_ = patience_is_over();
@@ -80,6 +83,33 @@ TEST(SessionDoor, IsProvenLiveWithItsTokenOnly) {
   EXPECT_EQ(outcome_of(ask_one(record_of(door->url(), kToken))), "live");
   EXPECT_EQ(outcome_of(ask_one(record_of(door->url(), "other"))), "token-refused");
   EXPECT_EQ(outcome_of(ask_one(record_of(door->url()))), "token-missing");
+}
+
+// Who accepts to be stopped may end at once.
+TEST(SessionDoor, HasAnsweredBeforeItEndsAnything) {
+  std::promise<void> answered;
+  bool in_time = false;
+  SessionDoor::Options options;
+  options.session_id = kSession;
+  options.token = kToken;
+  options.on_stop = [&, heard = answered.get_future().share()](const std::string&) {
+    in_time = heard.wait_for(std::chrono::seconds(2)) == std::future_status::ready;
+  };
+  auto door = SessionDoor::open(std::move(options));
+  ASSERT_TRUE(door) << door.error().message;
+  const std::string body =
+      R"({"jsonrpc":"2.0","id":"x","method":"session/stop","params":{"sessionId":")" +
+      std::string(kSession) + R"(","reason":"r"}})";
+  Client client(**door);
+  ASSERT_TRUE(client.send(request_for(**door, "POST /",
+                                      "Authorization: Bearer " + std::string(kToken) +
+                                          "\r\nContent-Type: application/json\r\n" +
+                                          "Content-Length: " + std::to_string(body.size()) + "\r\n",
+                                      body)));
+  EXPECT_NE(client.read_until(R"("accepted":true)").find("HTTP/1.1 200"), std::string::npos);
+  answered.set_value();
+  door->reset();
+  EXPECT_TRUE(in_time);
 }
 
 TEST(SessionDoor, ListensOnLoopbackOnAnyPort) {

@@ -61,9 +61,9 @@ TEST_F(StopDoor, IsAskedFirstAndEndsTheCommandByOneSigterm) {
   EXPECT_EQ(ran.code(), 0) << ran.out << ran.err;
   const auto json = parse_json(ran.out);
   EXPECT_EQ(string_at(json, "outcome"), "ended");
-  EXPECT_TRUE(at(json, "door.accepted").GetBool());
-  EXPECT_TRUE(at(json, "door.reason").IsNull());
-  EXPECT_EQ(at(json, "signals").Size(), 0U);
+  EXPECT_TRUE(at(json, "door.accepted").GetBool()) << ran.out;
+  EXPECT_TRUE(at(json, "door.reason").IsNull()) << ran.out;
+  EXPECT_EQ(at(json, "signals").Size(), 0U) << ran.out;
   EXPECT_EQ(testing::slurp(log()), "ready\nTERM\n");
   EXPECT_EQ(finish(std::move(live)).code(), 3);
   EXPECT_FALSE(has_record("s-door"));
