@@ -58,7 +58,8 @@ void write_text(Output& out, const Sweep& sweep, const ReceiptList& receipts, bo
   for (const std::string& file : receipts.quarantined) say_quarantined(file);
   if (sweep.pruned.empty() && sweep.quarantined.empty() && receipts.pruned.empty() &&
       receipts.quarantined.empty()) {
-    out.line("nothing to prune");
+    const bool warned = !sweep.warnings.empty() || !receipts.warnings.empty();
+    out.line(warned ? "nothing was pruned: the warnings say why" : "nothing to prune");
   }
 }
 

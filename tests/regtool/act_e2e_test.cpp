@@ -325,6 +325,15 @@ TEST_F(Act, PruneSparesWhatRunsAndWhatCannotBeTold) {
   EXPECT_TRUE(has_record("s-foreign"));
 }
 
+TEST_F(Act, PruneSaysThatWhatIsGoneCouldNotBeRemoved) {
+  put_record("s-dead", record("s-dead", testing::free_pid(), "1"));
+  std::ofstream(home_ + "/gone") << "no folder";
+  const Ran ran = run({"prune"});
+  EXPECT_EQ(ran.out, "nothing was pruned: the warnings say why\n");
+  EXPECT_NE(ran.err.find("s-dead"), std::string::npos) << ran.err;
+  EXPECT_TRUE(has_record("s-dead"));
+}
+
 TEST_F(Act, PruneSetsAnOldTornFileAside) {
   put_record("torn", "{");
   put_record("young", "{");
