@@ -23,10 +23,19 @@ pid_t first_child(pid_t parent) {
   return child;
 }
 
+// In a mount namespace made below a chroot, the program that runs lies outside of what can be
+// named, and Rollcall's own plugins with it.
+constexpr int kOutside = 5;
+bool knows_itself() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return !error && std::filesystem::exists(self, error);
+}
+
 // What a container does: registers itself on the shared home, in a pid namespace of its own.
 int register_inside(const std::string& home) {
   Rig inside(home);
-  if (!inside.problem.empty()) return 3;
+  if (!inside.problem.empty()) return knows_itself() ? 3 : kOutside;
   Record record;
   record.session_id = "inside";
   record.name = "container";
@@ -65,6 +74,7 @@ TEST(Views, KeepsARecordOfAContainerAndNeverSignalsItsNumber) {
   const std::string home = outside.home_path;
   const int code = testing::in_pid_namespace([home] { return register_inside(home); });
   if (code == -1) GTEST_SKIP() << "no pid namespace can be made here";
+  if (code == kOutside) GTEST_SKIP() << "in a chroot the test cannot find its plugins there";
   ASSERT_EQ(code, 0);
   expect_kept_unverified_and_unsignalled(outside);
 }
@@ -115,6 +125,7 @@ TEST(Views, KeepsTheRecordOfARunningContainerAndNeverSignalsItsSession) {
   if (!session.registered()) {
     const int code = session.end();
     if (code == RunningInside::kNoNamespace) GTEST_SKIP() << "no pid namespace can be made here";
+    if (code == kOutside) GTEST_SKIP() << "in a chroot the test cannot find its plugins there";
     FAIL() << "the session inside ended with " << code;
   }
   Rig outside(home.path().string());
