@@ -1,6 +1,8 @@
 // Who we are, which processes there are, and what each was started with.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <climits>
 
@@ -282,6 +284,55 @@ TEST(Read, TellsEmptyFromGoneAndFromAZombie) {
     EXPECT_EQ(read(*probe, INT32_MAX, what).status.code(), ROLLCALL_E_NOT_FOUND) << what;
     EXPECT_EQ(read(*probe, -1, what).status.code(), ROLLCALL_E_NOT_FOUND) << what;
   }
+}
+
+// Executes a file as nobody, with one variable; returns once it was executed.
+Child run_as_nobody(const std::filesystem::path& file) {
+  Child child = Child::run([&]() -> int {
+    const char* argv[] = {"agent", "600", nullptr};
+    const char* envp[] = {"SECRET=1", nullptr};
+    if (!become_nobody()) return 126;
+    ::execve(file.c_str(), const_cast<char**>(argv), const_cast<char**>(envp));
+    return 127;
+  });
+  const std::string link = "/proc/" + std::to_string(child.pid()) + "/exe";
+  std::error_code error;
+  wait_until([&] { return std::filesystem::read_symlink(link, error) == file; }, 5s);
+  return child;
+}
+
+// What nobody is told of its environment: the status, and whether there was a byte of it.
+enum : int { kTold = 0, kDenied = 1, kEmpty = 2, kOther = 3, kNotNobody = 4 };
+int environment_for_nobody(pid_t pid) {
+  Child reader = Child::run([&]() -> int {
+    if (!become_nobody()) return kNotNobody;
+    ProbeAt probe("/proc");
+    const auto got = read(*probe, pid, ROLLCALL_READ_ENVIRONMENT);
+    if (got.status.ok()) return got.bytes.empty() ? kEmpty : kTold;
+    const bool is_denied = got.status.code() == ROLLCALL_E_DENIED && got.bytes.empty();
+    return is_denied ? kDenied : kOther;
+  });
+  const auto status = reader.wait();
+  return status && WIFEXITED(*status) ? WEXITSTATUS(*status) : kOther;
+}
+
+TEST(Read, TheEnvironmentOfASetuidProgramIsDeniedToItsUserAndNotEmpty) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root makes a program that is root's for others";
+  const TempDir dir;
+  std::filesystem::permissions(dir.path(), std::filesystem::perms{0755});
+  for (const char* name : {"plain", "setuid"}) std::filesystem::copy_file("/bin/sleep", dir / name);
+  ASSERT_EQ(::chmod((dir / "plain").c_str(), 0755), 0);
+  ASSERT_EQ(::chmod((dir / "setuid").c_str(), 04755), 0);
+
+  const Child plain = run_as_nobody(dir / "plain");
+  ASSERT_EQ(environment_for_nobody(plain.pid()), kTold) << "its own user reads a plain program's";
+
+  const Child setuid = run_as_nobody(dir / "setuid");
+  const std::string status = slurp("/proc/" + std::to_string(setuid.pid()) + "/status");
+  if (status.find("\nUid:\t65534\t0\t0\t0\n") == std::string::npos) {
+    GTEST_SKIP() << "setuid is not heeded here (nosuid, or no_new_privs)";
+  }
+  EXPECT_EQ(environment_for_nobody(setuid.pid()), kDenied);
 }
 
 TEST(Read, SaysThatAKernelThreadHasNeitherArgumentsNorEnvironment) {
