@@ -63,7 +63,7 @@ class Session {
   [[nodiscard]] Outcome<void> record(const launcher::GatedChild& child) {
     if (registry_ == nullptr) return {};
     Record record = describe(child.pid());
-    if (child.can_be_held()) record.metadata[plugin::kHoldsKey] = "1";
+    if (child.can_be_held()) record.metadata[plugin::kHoldsKey] = std::string(1, '1');
     if (!command_.no_door) open_door(record);
     auto registered = registry_->register_session(std::move(record), {}, {});
     if (registered) {
