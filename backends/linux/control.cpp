@@ -54,18 +54,16 @@ int native_signal(std::uint32_t signal) {
 
 void send(const System& system, int pidfd, std::int64_t pid, int signal,
           rollcall_signal_outcome& out) {
-  if (system.pidfd_send_signal(pidfd, signal) == 0) {
-    return settle(out, ROLLCALL_SIGNAL_SENT, {});
+  const Sent sent = send_signal(system, pidfd, pid, signal);
+  switch (sent.outcome) {
+    case Sent::Outcome::kSent:
+      return settle(out, ROLLCALL_SIGNAL_SENT, {});
+    case Sent::Outcome::kEnded:
+      return settle(out, ROLLCALL_SIGNAL_ALREADY_GONE, name(pid) + " ended before the signal",
+                    sent.error);
+    case Sent::Outcome::kRefused:
+      return settle(out, ROLLCALL_SIGNAL_REFUSED, sent.reason, sent.error);
   }
-  const int error = errno;
-  // ESRCH alone may be a filter's answer (seccomp).
-  const bool exited = error == ESRCH && poll_pidfd(system, pidfd, 0) == PidfdState::kExited;
-  if (exited) {
-    return settle(out, ROLLCALL_SIGNAL_ALREADY_GONE, name(pid) + " ended before the signal", error);
-  }
-  const char* remark = error == ESRCH ? ", though it has not exited" : "";
-  settle(out, ROLLCALL_SIGNAL_REFUSED,
-         "may not signal " + name(pid) + ": " + error_text(error) + remark, error);
 }
 
 void settle_unpinned(std::int64_t pid, int error, rollcall_signal_outcome& out) {

@@ -20,11 +20,6 @@ void load(const Procfs& procfs, std::int64_t pid, HeldStat& held) {
   held.error = procfs.read_stat(pid, held.buffer, sizeof held.buffer, held.stat);
 }
 
-// A failed open is no proof of absence: under hidepid it is ENOENT while kill(2) says EPERM.
-bool is_absent(const System& system, std::int64_t pid) {
-  return system.kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
-}
-
 class Details {
  public:
   Details(const System& system, const Procfs& procfs, std::int64_t pid)
@@ -50,7 +45,8 @@ class Details {
 plugin::Status Details::failed(const char* what, int error) const {
   const std::string subject = std::string(what) + " of pid " + std::to_string(pid_);
   const bool missing = error == ENOENT || error == ESRCH;
-  if (missing && is_absent(system_, pid_)) {
+  // A failed open is no proof of absence: under hidepid it is ENOENT while kill(2) says EPERM.
+  if (missing && knows_nobody(system_, pid_)) {
     return {ROLLCALL_E_NOT_FOUND, "no process holds pid " + std::to_string(pid_), error};
   }
   if (error == ESRCH) {
@@ -96,8 +92,7 @@ plugin::Status Details::bytes(const char* file, const char* what, bool memory,
   bool any = false;
   for (int reading = 0; reading < kTries; ++reading) {
     bool whole = false;
-    const int error = memory ? procfs_.read_memory(path.c_str(), kLimit, out, whole)
-                             : procfs_.read_file(path.c_str(), kLimit, out);
+    const int error = procfs_.read_file(path.c_str(), kLimit, out, memory ? &whole : nullptr);
     if (error == EFBIG) return failed(what, error);
     if (error != 0) return without(what, error);
     if (!out.empty() && (memory ? whole : out == before)) return {};

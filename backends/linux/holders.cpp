@@ -28,10 +28,6 @@ bool Holders::is_ours() {
   return ours_ == 1;
 }
 
-bool Holders::has_gone(std::int64_t pid) const {
-  return system_.kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
-}
-
 Holders::Answer Holders::holds(std::int64_t pid, std::uint64_t inode) {
   if (!is_ours()) return Answer::kUnreadable;
   const Sockets& own = sockets_of(pid);
@@ -146,7 +142,7 @@ void Holders::read_sockets(std::int64_t pid, Sockets& out) {
   if (error == 0) return;
   // A process that has gone holds nothing; one that is hidden may.
   const bool missing = error == ENOENT || error == ESRCH;
-  if (missing && has_gone(pid)) return;
+  if (missing && knows_nobody(system_, pid)) return;
   out.state = std::max(state, missing ? Answer::kUnreadable : unread(error));
 }
 
@@ -197,7 +193,7 @@ void Holders::read_parent(std::int64_t pid) {
       children_[*parent].push_back(pid);
       return;
     }
-    if (has_gone(pid)) return;
+    if (knows_nobody(system_, pid)) return;
   }
   tree_whole_ = false;
 }

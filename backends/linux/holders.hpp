@@ -60,7 +60,6 @@ class Holders {
   void read_parent(std::int64_t pid);
   void read_everyone();
   bool runs_as(std::int64_t pid, std::int64_t uid);
-  bool has_gone(std::int64_t pid) const;
   bool is_ours();
 
   const System& system_;

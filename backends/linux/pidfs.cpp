@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include "backend/outcomes.hpp"
+
 namespace rollcall::linux_backend {
 namespace {
 
@@ -32,6 +34,17 @@ PidfdState poll_pidfd(const System& system, int pidfd, int timeout_ms) {
   }
   if ((ready.revents & POLLNVAL) != 0) return PidfdState::kUnknown;
   return PidfdState::kExited;
+}
+
+Sent send_signal(const System& system, int pidfd, std::int64_t pid, int signal) {
+  if (system.pidfd_send_signal(pidfd, signal) == 0) return {};
+  const int error = errno;
+  if (error == ESRCH && poll_pidfd(system, pidfd, 0) == PidfdState::kExited) {
+    return {Sent::Outcome::kEnded, error, {}};
+  }
+  const char* remark = error == ESRCH ? ", though it has not exited" : "";
+  return {Sent::Outcome::kRefused, error,
+          "may not signal " + backend::name(pid) + ": " + error_text(error) + remark};
 }
 
 int Pidfs::open(std::int64_t pid) {

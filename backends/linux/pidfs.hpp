@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "rollcall/plugin.h"
 #include "system.hpp"
@@ -27,6 +28,16 @@ enum class PidfdState : std::uint8_t { kRunning, kExited, kUnknown };
 // Whether the process has exited, all its threads; a zombie has. Waits up to `timeout_ms`.
 // kUnknown: poll(2) failed, errno says how; EINTR counts as kRunning when there was time to wait.
 [[nodiscard]] PidfdState poll_pidfd(const System& system, int pidfd, int timeout_ms);
+
+// What came of a signal through a pidfd. kEnded: the process was seen to have exited; ESRCH alone
+// may be a filter's answer (seccomp). kRefused: `reason` says why.
+struct Sent {
+  enum class Outcome : std::uint8_t { kSent, kEnded, kRefused };
+  Outcome outcome = Outcome::kSent;
+  int error = 0;
+  std::string reason;
+};
+[[nodiscard]] Sent send_signal(const System& system, int pidfd, std::int64_t pid, int signal);
 
 // How the process of a pidfd ended, as pidfs tells it (Linux 6.15 and later): after the reap only,
 // and only on a pidfd that was opened before. Waits up to `wait_ms` for the reap. UNKNOWN with its

@@ -92,23 +92,14 @@ int Procfs::read_stat(std::int64_t pid, char* buffer, std::size_t size,
   return 0;
 }
 
-int Procfs::read_file(const char* name, std::size_t limit, std::string& out) const {
-  const int directory = root();
-  if (directory < 0) return errno;
-  const Fd file(system_, system_.openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.open()) return errno;
-  return read_all(system_, file.get(), limit, out);
-}
-
-int Procfs::read_memory(const char* name, std::size_t limit, std::string& out, bool& whole) const {
-  whole = false;
+int Procfs::read_file(const char* name, std::size_t limit, std::string& out, bool* whole) const {
   const int directory = root();
   if (directory < 0) return errno;
   const Fd file(system_, system_.openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.open()) return errno;
   const int error = read_all(system_, file.get(), limit, out);
   char first = 0;
-  whole = error == 0 && system_.pread(file.get(), &first, 1, 0) == 1;
+  if (whole != nullptr) *whole = error == 0 && system_.pread(file.get(), &first, 1, 0) == 1;
   return error;
 }
 

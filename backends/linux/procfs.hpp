@@ -45,15 +45,12 @@ class Procfs {
   [[nodiscard]] int read_stat(std::int64_t pid, char* buffer, std::size_t size,
                               std::optional<Stat>& stat) const;
 
-  // A file below the root. 0, or errno; EFBIG: more than `limit` bytes.
-  [[nodiscard]] int read_file(const char* name, std::size_t limit, std::string& out) const;
-
-  // The same of a file that is a process's memory (environ). It belongs to the program that ran
-  // when it was opened, and is at its end once that executes another (environ_read of the kernel's
-  // fs/proc/base.c); its first byte then cannot be read again. `whole`: it could, so that all was
-  // read. False with nothing read says nothing.
-  [[nodiscard]] int read_memory(const char* name, std::size_t limit, std::string& out,
-                                bool& whole) const;
+  // A file below the root. 0, or errno; EFBIG: more than `limit` bytes. `whole`, of a file that is
+  // a process's memory (environ): whether all was read, nothing being no proof. Such a file belongs
+  // to the program that ran when it was opened, and is at its end once that executes another
+  // (environ_read of the kernel's fs/proc/base.c); then not even its first byte is read again.
+  [[nodiscard]] int read_file(const char* name, std::size_t limit, std::string& out,
+                              bool* whole = nullptr) const;
 
   // The target of a link below the root. The number of bytes; -1 and errno.
   [[nodiscard]] ssize_t read_link(const char* name, char* buffer, std::size_t size) const;

@@ -52,14 +52,9 @@ bool Reader::by_pidfd(const rollcall_ask& ask, Once& once, rollcall_observation&
     observe_pinned(pidfd.get(), ask, once, out);
     return true;
   }
-  if (errno != ESRCH || !knows_nobody(ask.pid)) return false;
+  if (errno != ESRCH || !knows_nobody(system_, ask.pid)) return false;
   out.presence = ROLLCALL_PRESENCE_ABSENT;
   return true;
-}
-
-// Whether kill(2) finds no such process. Both EPERM and success mean that the number is held.
-bool Reader::knows_nobody(std::int64_t pid) const {
-  return system_.kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
 }
 
 void Reader::observe_pinned(int pidfd, const rollcall_ask& ask, Once& once,
@@ -144,12 +139,12 @@ void Reader::apply(const Stat& stat, const rollcall_ask& ask, Once& once,
 // No stat: only ESRCH proves absence, and nothing does while a pidfd can be had.
 void Reader::without_stat(const rollcall_ask& ask, const Failure& failure,
                           rollcall_observation& out) {
-  const bool nobody = knows_nobody(ask.pid);
+  const bool nobody = knows_nobody(system_, ask.pid);
   const Fd pidfd(system_, open_pidfd(system_, ask.pid));
   const int error = pidfd.open() ? 0 : errno;
   if (pidfd.open() && poll_pidfd(system_, pidfd.get(), 0) == PidfdState::kExited) {
     out.presence = ROLLCALL_PRESENCE_EXITED;
-  } else if (!pidfd.open() && (nobody || (error == ESRCH && knows_nobody(ask.pid)))) {
+  } else if (!pidfd.open() && (nobody || (error == ESRCH && knows_nobody(system_, ask.pid)))) {
     out.presence = ROLLCALL_PRESENCE_ABSENT;
   } else if (says_thread(error) && is_proven_thread(system_, ask.pid)) {
     out.presence = ROLLCALL_PRESENCE_ABSENT;

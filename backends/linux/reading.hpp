@@ -49,7 +49,6 @@ class Reader {
   };
 
   bool by_pidfd(const rollcall_ask& ask, Once& once, rollcall_observation& out);
-  [[nodiscard]] bool knows_nobody(std::int64_t pid) const;
   void by_stat(const rollcall_ask& ask, Once& once, rollcall_observation& out);
   Failure read_stat(const rollcall_ask& ask, Once& once, rollcall_observation& out);
   Failure read_stat_once(const rollcall_ask& ask, Once& once, rollcall_observation& out);

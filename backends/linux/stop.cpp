@@ -69,7 +69,7 @@ plugin::Status Stop::run(std::int64_t pid, int pidfd, rollcall_stop_outcome& out
     } else {
       shoot(i);
     }
-    if (i == 0 && tree_.root().refused) {
+    if (i == 0 && tree_.root().refused && !was_any_shot()) {
       refuse(tree_.root().reason, tree_.root().os_code, out);
       return {};
     }
@@ -120,17 +120,15 @@ bool Stop::grow(std::int64_t until_ns) {
 
 bool Stop::send(Member& member, int signal) {
   if (member.ended) return false;
-  if (system_.pidfd_send_signal(member.pin.get(), signal) == 0) return true;
-  const int error = errno;
-  // ESRCH alone may be a filter's answer (seccomp).
-  if (error == ESRCH && poll_pidfd(system_, member.pin.get(), 0) == PidfdState::kExited) {
+  Sent sent = send_signal(system_, member.pin.get(), member.pid, signal);
+  if (sent.outcome == Sent::Outcome::kSent) return true;
+  if (sent.outcome == Sent::Outcome::kEnded) {
     member.ended = true;
-    return false;
+  } else {
+    member.refused = true;
+    member.os_code = sent.error;
+    member.reason = std::move(sent.reason);
   }
-  const char* remark = error == ESRCH ? ", though it has not exited" : "";
-  member.refused = true;
-  member.os_code = error;
-  member.reason = "may not signal " + backend::name(member.pid) + ": " + error_text(error) + remark;
   return false;
 }
 
@@ -140,22 +138,35 @@ bool Stop::send_shot(Member& member, std::size_t shot) {
   return true;
 }
 
-// To everybody, and to what was forked before the signal came to its parent. A root that is held
-// ends by itself after its command, to whose group it would only pass the signal on once more.
+// To everybody, and to what was forked before the signal came to its parent.
 void Stop::shoot(std::size_t shot) {
   const std::uint32_t bit = 1U << shot;
   const std::int64_t until = later(now_ns(), kGrowNs);
   if (with_tree_ && shot > 0) grow(until);
   for (bool first = true;; first = false) {
-    for (std::size_t i = 0; i < tree_.members().size(); ++i) {
+    shoot_root(shot);  // the judged process first, or nobody
+    if (tree_.root().refused) return;
+    for (std::size_t i = 1; i < tree_.members().size(); ++i) {
       Member& member = *tree_.members()[i];
-      const bool spared = i == 0 && holds_ && !tree_.others_ended(false);
-      if (!spared && !member.refused && (member.shots & bit) == 0) send_shot(member, shot);
-      if (i == 0 && member.refused) return;  // the judged process first, or nobody
+      if (!member.refused && (member.shots & bit) == 0) send_shot(member, shot);
     }
+    shoot_root(shot);  // where it was spared for nobody who can be signalled
     if (!with_tree_ || (first ? false : now_ns() >= until) || call_.cancelled()) return;
     if (grow_once() == 0) return;
   }
+}
+
+// A root that is held ends by itself after its command, to whose group it would only pass the
+// signal on once more.
+void Stop::shoot_root(std::size_t shot) {
+  Member& root = tree_.root();
+  const bool spared = holds_ && !tree_.others_ended(true);
+  if (!spared && !root.refused && (root.shots & (1U << shot)) == 0) send_shot(root, shot);
+}
+
+bool Stop::was_any_shot() {
+  return std::any_of(tree_.members().begin(), tree_.members().end(),
+                     [](const auto& member) { return member->shots != 0; });
 }
 
 // Stops all that is there, until all of it stands still and a reading begun then adds none.
@@ -236,9 +247,9 @@ void Stop::settle_end(std::int64_t pid, rollcall_stop_outcome& out) {
   tree_.look(0);
   Member& root = tree_.root();
   out.shots = root.shots;
-  const bool any = std::any_of(tree_.members().begin(), tree_.members().end(),
-                               [](const auto& member) { return member->shots != 0; });
-  out.outcome = any ? ROLLCALL_SIGNAL_SENT : ROLLCALL_SIGNAL_ALREADY_GONE;
+  out.outcome = was_any_shot() ? ROLLCALL_SIGNAL_SENT
+                : root.ended   ? ROLLCALL_SIGNAL_ALREADY_GONE
+                               : ROLLCALL_SIGNAL_REFUSED;
   if (root.ended) {
     out.end = ROLLCALL_AWAIT_ENDED;
     const std::int64_t left = std::min<std::int64_t>(left_ns() / kMillisecond, kReapMs);

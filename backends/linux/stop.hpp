@@ -44,6 +44,8 @@ class Stop {
   void refuse(std::string_view why, int error, rollcall_stop_outcome& out);
   void hold(std::int64_t ms);
   void shoot(std::size_t shot);
+  void shoot_root(std::size_t shot);
+  [[nodiscard]] bool was_any_shot();
   void force(std::size_t shot);
   void freeze();
   bool send(Member& member, int signal);

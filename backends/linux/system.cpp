@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <system_error>
 
 namespace rollcall::linux_backend {
@@ -91,5 +92,9 @@ constexpr System kLinux = {
 const System& linux_system() { return kLinux; }
 
 std::string error_text(int error) { return std::generic_category().message(error); }
+
+bool knows_nobody(const System& system, std::int64_t pid) {
+  return system.kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+}
 
 }  // namespace rollcall::linux_backend

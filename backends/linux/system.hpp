@@ -61,6 +61,10 @@ struct System {
 // The real one.
 [[nodiscard]] const System& linux_system();
 
+// Whether kill(2) finds no process of that number. Both EPERM and success mean that it is held. A
+// filter of system calls may answer with any errno: absence takes a second call that agrees.
+[[nodiscard]] bool knows_nobody(const System& system, std::int64_t pid);
+
 // What an errno says, in English: "No such process".
 [[nodiscard]] std::string error_text(int error);
 

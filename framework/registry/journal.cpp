@@ -215,8 +215,6 @@ Result<JournalPage> Journal::Impl::read(const core::PrivateDir& dir,
       const auto before = dir.read_part(segment_name(base), after - base - 1, 1);
       if (!before) return tl::unexpected(before.error());
       if (before->bytes != "\n") {
-        page.lost = true;
-        page.next = segments.front();
         return read(dir, segments, 0, limit).map([](JournalPage whole) {
           whole.lost = true;
           return whole;

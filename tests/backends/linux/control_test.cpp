@@ -296,25 +296,50 @@ TEST(Signal, IsRefusedWhereTheSystemKnowsNoProcessThatHasNotExited) {
   EXPECT_NE(sent.reason.find("has not exited"), std::string::npos) << sent.reason;
 }
 
-// So may one that is told to refuse with it while a stop is under way.
-TEST(Stop, IsRefusedWhereTheSystemKnowsNoProcessThatHasNotExited) {
-  FakeSystem system;
-  system.refuse["pidfd_send_signal"] = ESRCH;
-  Control control(plugin::Settings(), system.table());
-  Child child = Child::sleeper();
+rollcall_stop_outcome stop(Control& control, const Child& child, std::uint32_t flags,
+                           std::chrono::milliseconds limit) {
   auto judge = judge_of(child);
   const rollcall_shot shot = {ROLLCALL_SIGNAL_TERM, 0, 0};
-  const rollcall_stop_plan plan = {sizeof plan, 0, &shot, 1};
+  const rollcall_stop_plan plan = {sizeof plan, flags, &shot, 1};
   const rollcall_stop_sink sink = {
       sizeof sink, 0, nullptr,
       [](void*, const rollcall_stop_member*) -> std::int32_t { return 0; }};
   rollcall_stop_outcome out = {};
   const auto status = control.stop(child.pid(), plugin::StopPlan(&plan), judge.plug(),
-                                   plugin::StopSink(&sink), out, bounded(20s));
+                                   plugin::StopSink(&sink), out, bounded(limit));
   EXPECT_TRUE(status.ok()) << status.message();
+  return out;
+}
+
+TEST(Stop, IsRefusedWhereTheSystemKnowsNoProcessThatHasNotExited) {
+  FakeSystem system;
+  system.refuse["pidfd_send_signal"] = ESRCH;
+  Control control(plugin::Settings(), system.table());
+  Child child = Child::sleeper();
+  const auto out = stop(control, child, 0, 20s);
   EXPECT_EQ(out.outcome, ROLLCALL_SIGNAL_REFUSED);
   EXPECT_EQ(out.os_code, ESRCH);
   EXPECT_TRUE(child.alive());
+}
+
+// The guard is spared for as long as its command is there; of one that may not be signalled nothing
+// is known to have ended.
+TEST(Stop, OfAGuardWhoseCommandMayNotBeSignalledFindsNobodyGone) {
+  FakeSystem system;
+  system.refuse["pidfd_send_signal"] = EPERM;
+  Control control(plugin::Settings(), system.table());
+  Child guard = Child::run([]() -> int {
+    const Child command = Child::run(&pause_for_ever);
+    return pause_for_ever();
+  });
+  const std::string children =
+      "/proc/" + std::to_string(guard.pid()) + "/task/" + std::to_string(guard.pid()) + "/children";
+  ASSERT_TRUE(wait_until([&] { return !slurp(children).empty(); }));
+  const auto out = stop(control, guard, ROLLCALL_STOP_TREE | ROLLCALL_STOP_HOLDS, 500ms);
+  EXPECT_EQ(out.outcome, ROLLCALL_SIGNAL_REFUSED);
+  EXPECT_EQ(out.os_code, EPERM);
+  EXPECT_EQ(out.end, ROLLCALL_AWAIT_UNKNOWN);
+  EXPECT_TRUE(guard.alive());
 }
 
 TEST(Signal, IsNotSentOnceTheCallWasCancelled) {
