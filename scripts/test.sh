@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds Rollcall and runs its tests.
 #
-#   scripts/test.sh                  formatting, the dev build and its tests, valgrind
+#   scripts/test.sh                  formatting, the dev build and its tests, valgrind, the demo
 #   scripts/test.sh --all            that, and the tests under ASan+UBSan and under TSan
 #   scripts/test.sh --cross          the builds for Windows and macOS: the tests of the one under
 #                                    Wine, of the other what can be told from its files
-#   scripts/test.sh --dev|--asan|--tsan|--format|--valgrind|--bench ...    only these
+#   scripts/test.sh --dev|--asan|--tsan|--format|--valgrind|--demo|--bench ...    only these
 #   scripts/test.sh ... --no-deps    without scripts/deps.sh
 #   scripts/test.sh ... -- ARGS      ARGS for ctest, e.g. -- -R Classify
 #
@@ -22,8 +22,8 @@ deps=1
 ctest_args=()
 while [ $# -gt 0 ]; do
   case $1 in
-    --all) stages+=(format dev valgrind asan tsan) ;;
-    --dev | --asan | --tsan | --format | --valgrind | --bench | --cross) stages+=("${1#--}") ;;
+    --all) stages+=(format dev valgrind demo asan tsan) ;;
+    --dev | --asan | --tsan | --format | --valgrind | --demo | --bench | --cross) stages+=("${1#--}") ;;
     --no-deps) deps=0 ;;
     --) shift; ctest_args=("$@"); break ;;
     -h | --help) usage; exit 0 ;;
@@ -31,7 +31,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ ${#stages[@]} -gt 0 ] || stages=(format dev valgrind)
+[ ${#stages[@]} -gt 0 ] || stages=(format dev valgrind demo)
 
 # A compiler cache that was filled in one checkout serves another.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
@@ -111,6 +111,9 @@ stage_valgrind() {
   build_preset dev || return 1
   scripts/valgrind_ps.sh build/dev/bin/regtool
 }
+
+# The demo is built as what is installed: optimized, where the compiler warns of more.
+stage_demo() { scripts/demo.sh --no-deps; }
 
 # cross_target TARGET PRESET: skipped, and said so, where its toolchain or libraries cannot be had.
 cross_target() {
