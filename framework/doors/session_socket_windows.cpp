@@ -130,6 +130,9 @@ Result<Poco::Net::ServerSocket> listen_on_loopback(std::uint16_t port,
   if (::WSAEventSelect(socket.get(), ready.get(), FD_ACCEPT) != 0) {
     return failed("wait on", port, ::WSAGetLastError());
   }
+  // Wine tells whose a socket is once its process has used it. On Windows this only fails.
+  char unused = 0;
+  (void)::recv(socket.get(), &unused, 1, 0);
   return Poco::Net::ServerSocket(OwnServerSocket(
       new LoopbackListener(socket.release(), std::move(ready), std::move(stopped), bounds)));
 }

@@ -28,9 +28,6 @@ TEST_F(Ps, ShowsALiveSessionWithEveryKey) {
   EXPECT_EQ(string_at(row, "url").rfind("http://127.0.0.1:", 0), 0U);
   EXPECT_GE(number_at(row, "uptime_s"), 0);
   EXPECT_EQ(string_at(row, "labels.a"), "b");
-  if (string_at(row, "reason.code") == "owner-unknown" && testing::is_wine()) {
-    GTEST_SKIP() << "Wine does not say whose a socket is that its process has not used yet";
-  }
   EXPECT_EQ(string_at(row, "status"), "live");
   EXPECT_TRUE(at(row, "reason").IsNull());
 }
