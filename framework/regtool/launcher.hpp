@@ -29,7 +29,8 @@ void hold_signals(const platform::InheritedLimits& inherited);
 struct Plan {
   std::string program;               // find_program()'s
   std::vector<std::string> command;  // argv
-  std::string session_id;            // put into the environment, if the session was recorded
+  std::string session_id;            // put into the environment, if the session was recorded;
+                                     // empty: the command is no session, its environment is ours
   platform::InheritedLimits limits;
 };
 

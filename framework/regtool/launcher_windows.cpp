@@ -146,9 +146,11 @@ struct GatedChild::State {
 
 // Suspended, in its job, not yet running anything.
 Status GatedChild::State::create(bool recorded) {
-  const auto id = core::widen(plan.session_id);
   // Ours is theirs: nothing else in this process reads it.
-  ::SetEnvironmentVariableW(kSessionVariable, recorded && id ? id->c_str() : nullptr);
+  if (!plan.session_id.empty()) {
+    const auto id = core::widen(plan.session_id);
+    ::SetEnvironmentVariableW(kSessionVariable, recorded && id ? id->c_str() : nullptr);
+  }
   auto what = to_spawn(plan);
   if (!what) return tl::unexpected(what.error());
   what->flags = CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | CREATE_UNICODE_ENVIRONMENT;
@@ -210,7 +212,7 @@ bool GatedChild::can_be_held() const { return false; }
 // is created again. No record names the first.
 Outcome<void> GatedChild::release(bool recorded) {
   State& state = *state_;
-  if (!recorded) {
+  if (!recorded && !state.plan.session_id.empty()) {
     state.discard();
     if (auto made = state.create(false); !made) {
       return tl::unexpected(cannot_start(made.error(), state.plan.command.front()));

@@ -366,7 +366,7 @@ class FastDir {
   explicit FastDir(fs::path otherwise) : path_(std::move(otherwise)) {
     std::error_code error;
     const fs::path memory = fs::path("/dev/shm") / ("rollcall-pairs-" + path_.filename().string());
-    if (!fs::create_directory(memory, error)) return;
+    if (!memory.is_absolute() || !fs::create_directory(memory, error)) return;
     path_ = memory;
     made_ = true;
   }

@@ -142,7 +142,7 @@ TEST_F(ReceiptsTest, APruneRemovesNoSuccessor) {
   open(true, [&](FileStore::Options& options) {
     options.before_step = [&](std::string_view step) {
       if (step != "take aside") return;
-      std::ofstream(live() / "foreign-writer") << successor;
+      std::ofstream(live() / "foreign-writer", std::ios::binary) << successor;
       std::filesystem::rename(live() / "foreign-writer", file);
     };
   });
