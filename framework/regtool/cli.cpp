@@ -150,7 +150,7 @@ class CommandLine {
   }
 
   void add_globals() {
-    const auto text = [this](std::optional<std::string>& target) {
+    const auto text = [](std::optional<std::string>& target) {
       return [&target](const std::string& value) { target = value; };
     };
     app_.add_option_function<std::string>("--home", text(typed_.global.home),
