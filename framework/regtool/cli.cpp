@@ -230,8 +230,8 @@ class CommandLine {
         .flag("--no-door", "By signals only, without asking its door first")
         .value("--reason", "Why, for its door and the journal", "TEXT")
         .flag("--accept-time-guard", kAcceptTimeGuard)
-        .value("--after", "The second SIGTERM comes so much later (default 1000)", "MS")
-        .value("--total", "Waits so long in all (default 3000)", "MS");
+        .value("--after", "The second SIGTERM comes so much later (default 1s)", "TIME")
+        .value("--total", "Waits so long in all: 500ms, 2s (default 3s)", "TIME");
     sub("kill", "Sends one signal")
         .positional("ID", "The session")
         .value("-s,--signal", "TERM INT HUP QUIT KILL USR1 USR2 CONT STOP (default KILL)", "NAME")

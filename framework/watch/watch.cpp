@@ -195,8 +195,7 @@ void Watch::Impl::take(const std::vector<KernelEvent>& events, const Call& call)
   // Behind what the new reading found: it is all told by then.
   if (overflow) {
     journal_changed_ = true;
-    notice(WatchNoticeKind::kOverflow, {},
-           "the kernel dropped changes (sysctl fs.inotify.max_queued_events); all was read anew");
+    notice(WatchNoticeKind::kOverflow, {}, "the kernel dropped changes; all was read anew");
   }
   arm_journal(call);
   if (journal_changed_) hear_others(call);
