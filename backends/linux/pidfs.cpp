@@ -36,8 +36,11 @@ PidfdState poll_pidfd(const System& system, int pidfd, int timeout_ms) {
   return PidfdState::kExited;
 }
 
-Sent send_signal(const System& system, int pidfd, std::int64_t pid, int signal) {
-  if (system.pidfd_send_signal(pidfd, signal) == 0) return {};
+Sent send_signal(const System& system, int pidfd, std::int64_t pid, int signal,
+                 std::optional<int> value) {
+  const int sent = value ? system.pidfd_queue_signal(pidfd, signal, *value)
+                         : system.pidfd_send_signal(pidfd, signal);
+  if (sent == 0) return {};
   const int error = errno;
   if (error == ESRCH && poll_pidfd(system, pidfd, 0) == PidfdState::kExited) {
     return {Sent::Outcome::kEnded, error, {}};

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "rollcall/plugin.h"
@@ -37,7 +38,9 @@ struct Sent {
   int error = 0;
   std::string reason;
 };
-[[nodiscard]] Sent send_signal(const System& system, int pidfd, std::int64_t pid, int signal);
+// `value`: sent along, as sigqueue(3) does.
+[[nodiscard]] Sent send_signal(const System& system, int pidfd, std::int64_t pid, int signal,
+                               std::optional<int> value = std::nullopt);
 
 // How the process of a pidfd ended, as pidfs tells it (Linux 6.15 and later): after the reap only,
 // and only on a pidfd that was opened before. Waits up to `wait_ms` for the reap. UNKNOWN with its

@@ -76,7 +76,8 @@ plugin::Status Stop::run(std::int64_t pid, int pidfd, rollcall_stop_outcome& out
   }
   if (!over) over = await(call_.deadline_ns());
   if (holds_) {
-    hold(0);
+    // Who is still there stays where the next stop finds it.
+    hold(over || tree_.others_ended(false) ? 0 : plugin::kHoldForOrphans);
     if (over) await(call_.deadline_ns());  // the root itself, which is free to go now
   }
   settle_end(pid, out);
@@ -120,7 +121,9 @@ bool Stop::grow(std::int64_t until_ns) {
 
 bool Stop::send(Member& member, int signal) {
   if (member.ended) return false;
-  Sent sent = send_signal(system_, member.pin.get(), member.pid, signal);
+  const std::optional<int> value =
+      with_tree_ && signal != SIGSTOP ? std::optional<int>(plugin::kTreeSignal) : std::nullopt;
+  Sent sent = send_signal(system_, member.pin.get(), member.pid, signal, value);
   if (sent.outcome == Sent::Outcome::kSent) return true;
   if (sent.outcome == Sent::Outcome::kEnded) {
     member.ended = true;

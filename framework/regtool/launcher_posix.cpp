@@ -24,6 +24,7 @@
 #include "regtool/orphans_posix.hpp"
 #include "regtool/process_state.hpp"
 #include "regtool/signal_wait_posix.hpp"
+#include "rollcall/tree_hold.hpp"
 
 extern char** environ;
 
@@ -338,6 +339,7 @@ struct GatedChild::State {
   bool rouse_again = false;     // the others of our group: see pass_on()
   bool keeps_orphans = false;
   std::int64_t held_until_ms = 0;  // on the monotonic clock; see rollcall/tree_hold.hpp
+  bool held_for_orphans = false;
 
   int await_exec();
   void follow_stop(int signal);
@@ -537,7 +539,7 @@ int GatedChild::State::next_signal(const sigset_t& held) {
   siginfo_t info{};
   const int signal =
       rouse_again ? take_signal(held, kRouseAgainAfter, &info) : await_signal(held, info);
-  if (signal > 0) return take_hold(info) ? 0 : signal;
+  if (signal > 0) return take_hold(info) || is_for_the_tree(info) ? 0 : signal;
   if (!rouse_again) return 0;
   if (errno == EAGAIN) {
     rouse_again = false;
@@ -549,7 +551,8 @@ int GatedChild::State::next_signal(const sigset_t& held) {
 bool GatedChild::State::take_hold(const siginfo_t& info) {
   const auto asked = hold_asked(info);
   if (!asked) return false;
-  held_until_ms = *asked == 0 ? 0 : monotonic_ms() + *asked;
+  held_for_orphans = *asked == plugin::kHoldForOrphans;
+  held_until_ms = *asked == 0 || held_for_orphans ? 0 : monotonic_ms() + *asked;
   return true;
 }
 
@@ -562,11 +565,12 @@ void GatedChild::State::stay_while_held(const sigset_t& held) {
   siginfo_t info{};
   const timespec no_wait{0, 0};
   while (take_signal(word, no_wait, &info) == SIGURG) (void)take_hold(info);
-  while (held_until_ms > monotonic_ms()) {
-    reap_orphans(-1);
+  while (held_for_orphans || held_until_ms > monotonic_ms()) {
+    if (!reap_orphans(-1) && held_for_orphans) return;
     constexpr timespec kStep{0, 20'000'000};
+    constexpr timespec kUntilOneEnds{60, 0};  // SIGCHLD says so
     info = {};
-    const int signal = take_signal(held, kStep, &info);
+    const int signal = take_signal(held, held_for_orphans ? kUntilOneEnds : kStep, &info);
     if (signal > 0 && take_hold(info)) continue;
     if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT) return;
   }
@@ -584,7 +588,7 @@ End GatedChild::attend() {
       if (state.keeps_orphans) state.stay_while_held(held);
       return end;
     }
-    if (state.keeps_orphans) reap_orphans(state.pid);
+    if (state.keeps_orphans) (void)reap_orphans(state.pid);
     if (changed == state.pid && WIFSTOPPED(status)) {
       state.follow_stop(WSTOPSIG(status));
       continue;

@@ -3,7 +3,8 @@
 namespace rollcall::regtool {
 
 bool keep_orphans() { return false; }
-void reap_orphans(pid_t) {}
+bool reap_orphans(pid_t) { return false; }
 std::optional<std::int64_t> hold_asked(const siginfo_t&) { return std::nullopt; }
+bool is_for_the_tree(const siginfo_t&) { return false; }
 
 }  // namespace rollcall::regtool

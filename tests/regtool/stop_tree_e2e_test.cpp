@@ -97,6 +97,35 @@ TEST_F(StopTree, GivesTheCommandOneSigtermAtATime) {
   EXPECT_TRUE(Family::alive(session.child.pid()));
 }
 
+TEST_F(StopTree, GivesTheCommandOfANestedRunOneSigtermAtATime) {
+  auto session =
+      this->session("s-outer", {program(), "run", "--session", "s-inner", "--", "sh", "-c",
+                                "trap 'echo TERM >> " + log() + ".signals' TERM; echo $$ >> " +
+                                    log() + "; while :; do sleep 0.02; done"});
+  ASSERT_TRUE(await_pids(1));
+  const Ran ran = run({"stop", "s-outer", "--tree", "--after", "300", "--total", "600"});
+  EXPECT_EQ(ran.code(), 1) << ran.out << ran.err;
+  EXPECT_TRUE(wait_until([&] { return testing::slurp(log() + ".signals") == "TERM\nTERM\n"; }))
+      << testing::slurp(log() + ".signals");
+  EXPECT_EQ(run({"stop", "s-outer", "--tree", "--force"}).code(), 0);
+  EXPECT_TRUE(nothing_lives());
+}
+
+TEST_F(StopTree, LeavesWhoeverStayedToTheNextStop) {
+  auto session = this->session("s-deaf", {"sh", "-c",
+                                          "setsid sh -c 'trap \"\" TERM; echo $$ >> " + log() +
+                                              "; while :; do sleep 0.02; done' & exec sleep 600"});
+  ASSERT_TRUE(await_pids(1));
+  const Ran asked = run({"stop", "s-deaf", "--tree", "--after", "100", "--total", "300"});
+  EXPECT_EQ(asked.code(), 1) << asked.out << asked.err;
+  ASSERT_TRUE(Family::alive(pids().front()));
+  EXPECT_TRUE(has_record("s-deaf"));
+  const Ran forced = run({"stop", "s-deaf", "--tree", "--force"});
+  EXPECT_EQ(forced.code(), 0) << forced.out << forced.err;
+  EXPECT_TRUE(nothing_lives());
+  EXPECT_FALSE(has_record("s-deaf"));
+}
+
 TEST_F(StopTree, RunEndsWithItsCommandAndLeavesItsOrphansAlone) {
   const Ran ran = run({"run", "--session", "s-left", "--", "sh", "-c",
                        "(setsid sh -c 'echo $$ >> " + log() +
@@ -134,6 +163,20 @@ TEST_F(StopTree, RunStaysWhileItIsHeldAndGoesWhenItIsLetGo) {
   ASSERT_TRUE(wait_until([&] { return testing::state_of(command) == '\0'; }));  // it was reaped
   EXPECT_TRUE(Family::alive(guard));
   say_hold(guard, 0);
+  EXPECT_EQ(finish(std::move(session)).code(), 137);
+}
+
+TEST_F(StopTree, RunThatIsHeldForItsOrphansEndsWithTheLast) {
+  auto session = this->session(
+      "s-hold",
+      {"sh", "-c", "setsid sh -c 'echo $$ >> " + log() + "; exec sleep 600' & exec sleep 600"});
+  ASSERT_TRUE(await_pids(1));
+  say_hold(session.child.pid(), plugin::kHoldForOrphans);
+  const pid_t command = command_pid("s-hold");
+  ::kill(command, SIGKILL);
+  ASSERT_TRUE(wait_until([&] { return testing::state_of(command) == '\0'; }));
+  EXPECT_TRUE(Family::alive(session.child.pid()));
+  ::kill(pids().front(), SIGKILL);
   EXPECT_EQ(finish(std::move(session)).code(), 137);
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -80,10 +81,12 @@ inline bool make_link(const std::filesystem::path& target, const std::filesystem
   return !error;
 }
 
-// The whole file, or "" where it cannot be read.
+// The whole file, or "" where it cannot be read, as one of a process that ends meanwhile.
 inline std::string slurp(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  return bytes.str();
 }
 
 }  // namespace rollcall::testing

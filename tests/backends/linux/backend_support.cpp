@@ -76,6 +76,15 @@ int fake_pidfd_send_signal(int pidfd, int signal) {
   ++active->sent_signals;
   return linux_system().pidfd_send_signal(pidfd, signal);
 }
+// The word to a guard (SIGURG) is none of the signals that a test refuses.
+int fake_pidfd_queue_signal(int pidfd, int signal, int value) {
+  if (signal != SIGURG) {
+    if (active->before_send) active->before_send();
+    if (refused("pidfd_send_signal")) return -1;
+    ++active->sent_signals;
+  }
+  return linux_system().pidfd_queue_signal(pidfd, signal, value);
+}
 int fake_socket(int domain, int type, int protocol) {
   return refused("socket") ? -1 : linux_system().socket(domain, type, protocol);
 }
@@ -99,6 +108,7 @@ System fake_table() {
   table.kill = &fake_kill;
   table.pidfd_open = &fake_pidfd_open;
   table.pidfd_send_signal = &fake_pidfd_send_signal;
+  table.pidfd_queue_signal = &fake_pidfd_queue_signal;
   table.socket = &fake_socket;
   table.clock_gettime = &fake_clock_gettime;
   table.getsockopt = &fake_getsockopt;
