@@ -182,7 +182,9 @@ plugin::Status Control::stop(std::int64_t pid, const plugin::StopPlan& plan,
     return {};
   }
   Stop stopping(system_, reader_.procfs(), plan, std::move(shots), call);
-  if (auto status = stopping.run(pid, pidfd.release(), out); !status.ok()) return status;
+  const auto run = stopping.run(pid, pidfd.release(), out);
+  // Who cancels it is still told what was sent.
+  if (!run.ok() && out.outcome != ROLLCALL_SIGNAL_SENT) return run;
   return stopping.give(sink);
 }
 

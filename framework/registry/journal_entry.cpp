@@ -13,7 +13,7 @@
 namespace rollcall {
 namespace {
 
-constexpr std::array<std::pair<EventKind, std::string_view>, 9> kKinds = {{
+constexpr std::array<std::pair<EventKind, std::string_view>, 10> kKinds = {{
     {EventKind::kAppeared, "appeared"},
     {EventKind::kChanged, "changed"},
     {EventKind::kLive, "live"},
@@ -22,6 +22,7 @@ constexpr std::array<std::pair<EventKind, std::string_view>, 9> kKinds = {{
     {EventKind::kGone, "gone"},
     {EventKind::kRemoved, "removed"},
     {EventKind::kStopRequested, "stop_requested"},
+    {EventKind::kStopBegun, "stop_begun"},
     {EventKind::kPresent, "present"},
 }};
 
@@ -72,7 +73,17 @@ class LineWriter {
     copy_.key(key);
     copy_.begin(kind);
   }
-  void element(std::string_view bytes) { copy_.scalar(JsonKind::kString, bounded(bytes)); }
+  void boolean(std::string_view key, bool value) {
+    copy_.key(key);
+    copy_.scalar(value ? JsonKind::kTrue : JsonKind::kFalse, value ? "true" : "false");
+  }
+  void signals(std::string_view key, const std::vector<Signal>& signals) {
+    begin(key, JsonKind::kArray);
+    for (const Signal signal : signals) {
+      copy_.scalar(JsonKind::kString, rollcall::to_text(signal));
+    }
+    copy_.end(JsonKind::kArray);
+  }
   JsonCopy& copy() { return copy_; }
 
  private:
@@ -84,10 +95,15 @@ void write_stop(LineWriter& line, const StopRequest& stop) {
   line.number("caller_pid", stop.caller_pid);
   line.text("caller_name", stop.caller_name);
   line.text("reason", stop.reason);
-  line.begin("signals", JsonKind::kArray);
-  for (const Signal signal : stop.signals) line.element(rollcall::to_text(signal));
-  line.copy().end(JsonKind::kArray);
-  line.text("outcome", rollcall::to_text(stop.outcome));
+  line.signals("signals", stop.signals);
+  if (stop.outcome) {
+    line.text("outcome", rollcall::to_text(*stop.outcome));
+  } else {
+    line.null("outcome");
+  }
+  line.signals("planned", stop.planned);
+  line.boolean("tree", stop.tree);
+  line.boolean("forced", stop.forced);
   line.copy().end(JsonKind::kObject);
 }
 
@@ -123,6 +139,20 @@ class Fields {
                ? static_cast<std::int64_t>(*value)
                : 0;
   }
+  [[nodiscard]] bool is(std::string_view key, std::string_view json) const {
+    const std::string* value = raw(key);
+    return value != nullptr && *value == json;
+  }
+  [[nodiscard]] std::vector<Signal> signals(std::string_view key) const {
+    std::vector<Signal> signals;
+    for (const std::string& element : list(key)) {
+      const auto word = string_value(element);
+      const auto signal =
+          word ? by_word(*word, Signal::kTerm, Signal::kStop) : std::optional<Signal>();
+      if (signal) signals.push_back(*signal);
+    }
+    return signals;
+  }
   [[nodiscard]] std::optional<Fields> object(std::string_view key) const {
     const std::string* json = raw(key);
     if (json == nullptr) return std::nullopt;
@@ -146,15 +176,16 @@ StopRequest read_stop(const Fields& fields) {
   stop.caller_pid = fields.number("caller_pid");
   stop.caller_name = fields.text("caller_name");
   stop.reason = fields.text("reason");
-  for (const std::string& element : fields.list("signals")) {
-    const auto word = string_value(element);
-    if (!word) continue;
-    if (const auto signal = by_word(*word, Signal::kTerm, Signal::kStop)) {
-      stop.signals.push_back(*signal);
-    }
+  stop.signals = fields.signals("signals");
+  if (fields.is("outcome", "null")) {
+    stop.outcome.reset();
+  } else {
+    stop.outcome = by_word(fields.text("outcome"), StopOutcome::kEnded, StopOutcome::kSent)
+                       .value_or(StopOutcome::kRefused);
   }
-  const auto outcome = by_word(fields.text("outcome"), StopOutcome::kEnded, StopOutcome::kSent);
-  stop.outcome = outcome.value_or(StopOutcome::kRefused);
+  stop.planned = fields.signals("planned");
+  stop.tree = fields.is("tree", "true");
+  stop.forced = fields.is("forced", "true");
   return stop;
 }
 
@@ -206,8 +237,8 @@ Result<JournalEntry> parse_entry(std::string_view bytes) {
   }
   Event& event = entry.event;
   event.unix_ns = *time;
-  event.kind = by_word(entry.kind, EventKind::kAppeared, EventKind::kStopRequested)
-                   .value_or(EventKind::kOther);
+  event.kind =
+      by_word(entry.kind, EventKind::kAppeared, EventKind::kStopBegun).value_or(EventKind::kOther);
   event.store = fields.text("store");
   event.session_id = fields.text("session_id");
   event.name = fields.text("name");

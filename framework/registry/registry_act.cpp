@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
-#include "core/shown_url.hpp"
+#include "registry/act_journal.hpp"
 #include "registry/registry_impl.hpp"
-#include "rollcall/journal.hpp"
 #include "rollcall/tree_hold.hpp"
 
 namespace rollcall {
@@ -153,6 +153,10 @@ class Act {
   [[nodiscard]] const std::optional<Error>& unsupported() const { return unsupported_; }
 
   void give_up(std::int64_t after_ms) {
+    if (call_.cancel.cancelled()) {
+      settle(StopOutcome::kStillThere, "cancelled before its end was seen");
+      return;
+    }
     const std::string_view remark =
         suspended_ ? "; the process is suspended (stopped), so the signal waits until it goes on"
                    : "";
@@ -264,59 +268,6 @@ bool at_the_door(Act& act, const Registry::Impl& impl, SessionView& view, const 
   return act.by_door(reading, second_ms);
 }
 
-// Who asked for an act, and what became of it.
-StopRequest request_of(const Registry::Impl& impl, const StopOptions& asked,
-                       const StopReport& report, const Call& call) {
-  StopRequest request;
-  if (const auto who = impl.options().probe->whoami(call)) request.caller_pid = who->self.pid;
-  request.caller_name = asked.caller_name;
-  if (request.caller_name.empty()) {
-    request.caller_name =
-        impl.options().probe->read(request.caller_pid, ReadWhat::kName, call).value_or("");
-  }
-  request.reason = asked.reason;
-  request.signals = report.signals;
-  request.outcome = report.outcome;
-  return request;
-}
-
-// Tells the journal who asked. No act fails for that.
-void tell_journal(const Registry::Impl& impl, const SessionView& view, const StopOptions& asked,
-                  StopReport& report, const Call& call) {
-  const auto& options = impl.options();
-  if (!options.journal) return;
-  Event event;
-  event.kind = EventKind::kStopRequested;
-  event.store = options.store_name;
-  event.session_id = report.session_id;
-  event.name = view.record.name;
-  event.pid = view.record.process.pid;
-  event.start_token = view.record.process.start_token;
-  event.text = report.reason;
-  if (view.record.url) event.url = shown_url(*view.record.url);
-  event.stop = request_of(impl, asked, report, call);
-  switch (report.outcome) {
-    case StopOutcome::kEnded:
-    case StopOutcome::kAlreadyGone:
-      event.status = Verdict::kGone;
-      event.process = ProcessState::kGone;
-      event.reason = Reason::kNoProcess;
-      break;
-    case StopOutcome::kStillThere:
-    case StopOutcome::kSent:
-      event.status = Verdict::kAlive;
-      event.process = ProcessState::kAlive;
-      break;
-    case StopOutcome::kRefused:
-      event.reason = Reason::kUnverified;
-      break;
-  }
-  // The call's deadline was the act's; the word is kept all the same.
-  if (const auto kept = options.journal->append(event, {}); !kept) {
-    report.journal_problem = kept.error().message;
-  }
-}
-
 // A third party's probe may hold an act back; it never allows one.
 Result<std::string> why_held_back(const Registry::Impl& impl, SessionView& view, const Here& here,
                                   const Call& call) {
@@ -329,10 +280,12 @@ Result<std::string> why_held_back(const Registry::Impl& impl, SessionView& view,
   return reason_text(view.process, view.record.process, view.read, here);
 }
 
-// Reads the record anew, acts, and takes the record away where the end was seen.
+// Reads the record anew, acts, and takes the record away where the end was seen. `planned`: the
+// signals that are asked for.
 template <class Body>
 Result<StopReport> act_on(const Registry::Impl& impl, std::string_view session_id,
-                          const StopOptions& asked, const Call& call, Body body) {
+                          const StopOptions& asked, std::vector<Signal> planned, const Call& call,
+                          Body body) {
   const auto& options = impl.options();
   if (!options.control) {
     return fail(ErrorCode::kUnsupported, "this registry has no process control: nothing is sent");
@@ -343,20 +296,22 @@ Result<StopReport> act_on(const Registry::Impl& impl, std::string_view session_i
   if (!here) return tl::unexpected(here.error());
   StopReport report;
   report.session_id = view->record.session_id;
+  const registry::ActJournal journal(impl, *view, asked, std::move(planned), call);
   auto held_back = why_held_back(impl, *view, *here, call);
   if (!held_back) return tl::unexpected(held_back.error());
   if (!held_back->empty()) {
     report.reason = std::move(*held_back);
-    tell_journal(impl, *view, asked, report, call);
+    journal.settle(report);
     return report;
   }
+  journal.begin(call);
   Target target(impl, view->record, *here, options.accept_time_guard, call);
   Act act(*options.control, *options.clock, target, report, call);
   body(act, *view, *here);
+  journal.settle(report);
   if (act.unsupported()) return tl::unexpected(*act.unsupported());
   const bool ended =
       report.outcome == StopOutcome::kEnded || report.outcome == StopOutcome::kAlreadyGone;
-  tell_journal(impl, *view, asked, report, call);
   // What has ended needs no record. Where this fails nothing is lost: `ps` tries again.
   if (ended && impl.may_prune()) (void)impl.remove_gone(*view, *here, call);
   return report;
@@ -375,7 +330,9 @@ Result<StopReport> Registry::stop(std::string_view session_id, const StopOptions
       two_shots(act, options);
     }
   };
-  return act_on(*impl_, session_id, options, call, body);
+  std::vector<Signal> planned = {Signal::kTerm, Signal::kTerm};
+  if (options.force) planned = {Signal::kKill};
+  return act_on(*impl_, session_id, options, std::move(planned), call, body);
 }
 
 Result<StopReport> Registry::kill(std::string_view session_id, Signal signal, std::int64_t await_ms,
@@ -387,13 +344,17 @@ Result<StopReport> Registry::kill(std::string_view session_id, Signal signal, st
 
 Result<StopReport> Registry::kill(std::string_view session_id, Signal signal,
                                   const StopOptions& options, const Call& call) {
-  return act_on(*impl_, session_id, options, call, [&](Act& act, SessionView&, const Here&) {
+  StopOptions asked = options;
+  asked.tree = false;
+  asked.force = false;
+  const auto body = [&](Act& act, SessionView&, const Here&) {
     const std::int64_t wait_ms = std::max<std::int64_t>(options.total_ms, 0);
     StopPlan plan;
     plan.shots = {{signal, 0}};
     if (signal == Signal::kKill && act.by_one_pin(plan, wait_ms)) return;
     one_shot(act, signal, wait_ms);
-  });
+  };
+  return act_on(*impl_, session_id, asked, {signal}, call, body);
 }
 
 Result<WaitReport> Registry::wait(std::string_view session_id, const Call& call) {

@@ -185,8 +185,18 @@ std::string caller_name(Context& context) {
 // What an act left unsaid elsewhere.
 void warn_of_journal(Output& out, const StopReport& report) {
   if (report.journal_problem.empty()) return;
-  out.warning("the journal does not say who asked: " + report.journal_problem);
+  out.warning("the journal does not say what came of it: " + report.journal_problem);
 }
+
+// Who is asked to end cancels the act, and tells what came of it, the journal included.
+class Interrupt {
+ public:
+  [[nodiscard]] const Call& call() const { return call_; }
+
+ private:
+  Call call_;
+  platform::EndRequest request_{[cancel = call_.cancel] { cancel.cancel(); }};
+};
 
 struct Target {
   Registry* registry;
@@ -206,6 +216,7 @@ Outcome<Target> target_of(Context& context, const SessionName& name, bool accept
 }  // namespace
 
 Outcome<int> run_stop(Context& context, const StopCommand& command) {
+  Interrupt interrupt;
   const auto target = target_of(context, command.session, command.accept_time_guard);
   if (!target) return tl::unexpected(target.error());
   StopOptions options;
@@ -217,13 +228,14 @@ Outcome<int> run_stop(Context& context, const StopCommand& command) {
   options.second_after_ms = command.after_ms.value_or(context.config().stop_after_ms);
   options.total_ms = command.total_ms.value_or(context.config().stop_total_ms);
   const Progress progress(context.out(), "waiting for the end");
-  const auto report = target->registry->stop(target->id, options, {});
+  const auto report = target->registry->stop(target->id, options, interrupt.call());
   if (!report) return tl::unexpected(context.session_failure(report.error(), target->id));
   warn_of_journal(context.out(), *report);
   return tell(context.out(), *report, kStopSchema);
 }
 
 Outcome<int> run_kill(Context& context, const KillCommand& command) {
+  Interrupt interrupt;
   const auto target = target_of(context, command.session, command.accept_time_guard);
   if (!target) return tl::unexpected(target.error());
   StopOptions options;
@@ -231,7 +243,7 @@ Outcome<int> run_kill(Context& context, const KillCommand& command) {
   options.reason = command.reason;
   options.caller_name = caller_name(context);
   const Progress progress(context.out(), "waiting for the end");
-  const auto report = target->registry->kill(target->id, command.signal, options, {});
+  const auto report = target->registry->kill(target->id, command.signal, options, interrupt.call());
   if (!report) return tl::unexpected(context.session_failure(report.error(), target->id));
   warn_of_journal(context.out(), *report);
   return tell(context.out(), *report, "rollcall.kill/1");

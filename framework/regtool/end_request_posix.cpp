@@ -1,8 +1,12 @@
-// Being asked to end, by signals that are taken one by one instead of interrupting anything.
+// Being asked to end, by signals that one thread takes instead of interrupting anything.
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <thread>
 #include <utility>
 
@@ -11,39 +15,95 @@
 namespace rollcall::regtool::platform {
 namespace {
 
-sigset_t end_signals() {
-  sigset_t set{};
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
-  return set;
+constexpr std::array<int, 3> kEndSignals = {SIGINT, SIGTERM, SIGHUP};
+constexpr char kAsked = 'a';
+constexpr char kOver = 'o';
+
+// A handler has no context. The writing end of the pipe; -1: nobody listens.
+std::atomic<int> g_asked{-1};  // NOLINT: see above
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void tell(int fd, char word) {
+  const int before = errno;
+  while (::write(fd, &word, 1) < 0 && errno == EINTR) {
+  }
+  errno = before;
+}
+
+extern "C" void end_was_asked(int) {
+  if (const int fd = g_asked.load(); fd >= 0) tell(fd, kAsked);
+}
+
+// False: there are no descriptors left.
+bool open_pipe(std::array<int, 2>& ends) {
+  if (::pipe(ends.data()) != 0) return false;
+  for (const int fd : ends) (void)::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  return true;
 }
 
 }  // namespace
 
 struct EndRequest::State {
-  std::atomic<bool> is_over{false};
-  sigset_t before{};
+  std::array<int, 2> pipe{-1, -1};
+  sigset_t taken{};  // those that are not ignored: what nohup(1) or a shell's `&` did stands
+  std::array<struct sigaction, kEndSignals.size()> actions{};  // as they were
+  sigset_t mask{};                                             // as it was
   std::thread waiter;
+
+  void take_signals();
+  void wait(const std::function<void()>& asked) const;
 };
 
-EndRequest::EndRequest(std::function<void()> asked) : state_(std::make_unique<State>()) {
+// Once SIGINT or SIGTERM was told, the same again has its usual effect: who does not get an end
+// when asking for it can still force one. A terminal that hangs up does so more than once.
+void EndRequest::State::take_signals() {
+  sigemptyset(&taken);
+  for (std::size_t i = 0; i < kEndSignals.size(); ++i) {
+    (void)::sigaction(kEndSignals[i], nullptr, &actions[i]);
+    if (actions[i].sa_handler == SIG_IGN) continue;
+    sigaddset(&taken, kEndSignals[i]);
+  }
   // Blocked in every thread that is started from now on: then only the waiter takes them.
-  const sigset_t set = end_signals();
-  pthread_sigmask(SIG_BLOCK, &set, &state_->before);
-  state_->waiter = std::thread([state = state_.get(), set, asked = std::move(asked)] {
-    int signal = 0;
-    while (sigwait(&set, &signal) != 0) {
-    }
-    if (!state->is_over.load()) asked();
-  });
+  pthread_sigmask(SIG_BLOCK, &taken, &mask);
+  for (const int number : kEndSignals) {
+    if (sigismember(&taken, number) != 1) continue;
+    struct sigaction action {};
+    action.sa_handler = &end_was_asked;
+    action.sa_flags = SA_RESTART | (number == SIGHUP ? 0 : static_cast<int>(SA_RESETHAND));
+    (void)::sigaction(number, &action, nullptr);
+  }
+}
+
+void EndRequest::State::wait(const std::function<void()>& asked) const {
+  pthread_sigmask(SIG_UNBLOCK, &taken, nullptr);
+  char word = 0;
+  for (bool told = false; word != kOver;) {
+    const auto read = ::read(pipe[0], &word, 1);
+    if (read < 0 && errno == EINTR) continue;
+    if (read != 1) return;
+    if (word == kAsked && !std::exchange(told, true)) asked();
+  }
+}
+
+EndRequest::EndRequest(std::function<void()> asked) : state_(std::make_unique<State>()) {
+  if (!open_pipe(state_->pipe)) return;  // then a signal ends the process, as it does without us
+  g_asked.store(state_->pipe[1]);
+  state_->take_signals();
+  state_->waiter =
+      std::thread([state = state_.get(), asked = std::move(asked)] { state->wait(asked); });
 }
 
 EndRequest::~EndRequest() {
-  state_->is_over.store(true);
-  // The waiter's own, so that it is not left behind for anybody else.
-  pthread_kill(state_->waiter.native_handle(), SIGTERM);
+  if (!state_->waiter.joinable()) return;
+  tell(state_->pipe[1], kOver);
   state_->waiter.join();
-  pthread_sigmask(SIG_SETMASK, &state_->before, nullptr);
+  for (std::size_t i = 0; i < kEndSignals.size(); ++i) {
+    if (sigismember(&state_->taken, kEndSignals[i]) != 1) continue;
+    (void)::sigaction(kEndSignals[i], &state_->actions[i], nullptr);
+  }
+  g_asked.store(-1);
+  pthread_sigmask(SIG_SETMASK, &state_->mask, nullptr);
+  for (const int fd : state_->pipe) ::close(fd);
 }
 
 }  // namespace rollcall::regtool::platform

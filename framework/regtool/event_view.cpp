@@ -10,20 +10,38 @@
 namespace rollcall::regtool {
 namespace {
 
-std::string signals_of(const StopRequest& stop) {
+std::string text_of(const std::vector<Signal>& signals) {
   std::string sent;
-  for (const Signal signal : stop.signals) {
+  for (const Signal signal : signals) {
     sent.append(sent.empty() ? "" : " and ").append(to_text(signal));
   }
   return sent.empty() ? "no signal" : sent;
 }
 
+// "SIGTERM: ended"; where nothing was sent yet, "to send SIGTERM and SIGTERM to its tree".
+std::string act_of(const StopRequest& stop) {
+  if (stop.outcome) return fmt::format("{}: {}", text_of(stop.signals), to_text(*stop.outcome));
+  return fmt::format("to send {}{}", text_of(stop.planned), stop.tree ? " to its tree" : "");
+}
+
+void write_signals(JsonWriter& json, std::string_view key, const std::vector<Signal>& signals) {
+  json.key(key).begin_array();
+  for (const Signal signal : signals) json.text(to_text(signal));
+  json.end_array();
+}
+
 void write_stop(JsonWriter& json, const StopRequest& stop) {
   json.key("stop").begin_object();
   json.integer("caller_pid", stop.caller_pid).text("caller_name", stop.caller_name);
-  json.reason("reason", stop.reason).key("signals").begin_array();
-  for (const Signal signal : stop.signals) json.text(to_text(signal));
-  json.end_array().text("outcome", to_text(stop.outcome)).end_object();
+  json.reason("reason", stop.reason);
+  write_signals(json, "signals", stop.signals);
+  if (stop.outcome) {
+    json.text("outcome", to_text(*stop.outcome));
+  } else {
+    json.null("outcome");
+  }
+  write_signals(json, "planned", stop.planned);
+  json.boolean("tree", stop.tree).boolean("forced", stop.forced).end_object();
 }
 
 }  // namespace
@@ -53,9 +71,8 @@ std::string event_line(const Event& event, std::string_view kind) {
   if (!event.name.empty()) line += fmt::format("  {}", event.name);
   if (event.pid > 0) line += fmt::format("  pid {}", event.pid);
   if (event.stop) {
-    line +=
-        fmt::format(": asked by {} (pid {}): {}: {}", event.stop->caller_name,
-                    event.stop->caller_pid, signals_of(*event.stop), to_text(event.stop->outcome));
+    line += fmt::format(": asked by {} (pid {}): {}", event.stop->caller_name,
+                        event.stop->caller_pid, act_of(*event.stop));
     if (!event.stop->reason.empty()) line += fmt::format(": {}", event.stop->reason);
     return line;
   }

@@ -95,8 +95,9 @@ Status write_all(Stream stream, std::string_view bytes);
 [[nodiscard]] Result<std::string> own_executable();
 
 // Being asked to end, for a command that runs until then: SIGINT, SIGTERM or SIGHUP; Windows:
-// Ctrl-C, Ctrl-Break, or a console that closes. Costs nothing while nobody asks. One at a time, and
-// before any other thread is started.
+// Ctrl-C, Ctrl-Break, or a console that closes. Costs nothing while nobody asks. A signal that was
+// ignored stays so; SIGINT or SIGTERM once more ends the process. One at a time, and before any
+// other thread is started.
 class EndRequest {
  public:
   // `asked` is called in a thread of its own, at most once.

@@ -28,9 +28,9 @@ void Watch::Impl::hear(const JournalEntry& entry, bool tell) {
   heard_ = entry.cursor;
   const std::size_t store = store_of(entry.event.store);
   if (store == stores_.size()) return;
-  const bool is_state = entry.event.kind != EventKind::kOther &&
-                        entry.event.kind != EventKind::kStopRequested &&
-                        !entry.event.session_id.empty();
+  const bool is_state =
+      entry.event.kind != EventKind::kOther && entry.event.kind != EventKind::kStopRequested &&
+      entry.event.kind != EventKind::kStopBegun && !entry.event.session_id.empty();
   auto& sessions = stores_[store].sessions;
   if (is_state) {
     Known& known = sessions[entry.event.session_id];

@@ -5,7 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "rollcall/journal.hpp"
 #include "support/fakes.hpp"
+#include "support/temp_dir.hpp"
 
 namespace rollcall {
 namespace {
@@ -60,6 +62,17 @@ class NamingDoor : public DoorProber {
   Admission admission;
 };
 
+// Looks around right before each signal.
+class LookingControl : public FakeControl {
+ public:
+  [[nodiscard]] Result<SignalOutcome> signal(std::int64_t pid, Signal signal, const Judge& judge,
+                                             const Call& call) override {
+    if (look) look();
+    return FakeControl::signal(pid, signal, judge, call);
+  }
+  std::function<void()> look;
+};
+
 class RegistryTest : public ::testing::Test {
  protected:
   RegistryTest() { open(); }
@@ -76,6 +89,7 @@ class RegistryTest : public ::testing::Test {
     };
     options.second_opinion = std::move(second);
     options.is_foreign_store = foreign;
+    options.journal = journal;
     auto opened = Registry::open(std::move(options));
     ASSERT_TRUE(opened) << opened.error().message;
     registry = std::move(*opened);
@@ -105,9 +119,31 @@ class RegistryTest : public ::testing::Test {
 
   std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
   std::shared_ptr<FakeProbe> probe = std::make_shared<FakeProbe>();
-  std::shared_ptr<FakeControl> control = std::make_shared<FakeControl>();
+  std::shared_ptr<LookingControl> control = std::make_shared<LookingControl>();
+  std::shared_ptr<Journal> journal;  // null: none
   std::shared_ptr<NamingDoor> door;  // null: none
   std::unique_ptr<Registry> registry;
+};
+
+// With a journal of the test's own.
+class RegistryJournal : public RegistryTest {
+ protected:
+  RegistryJournal() { keep_journal(testing::utf8(dir / "home")); }
+
+  void keep_journal(const std::string& home) {
+    journal = Journal::open({.home = home, .clock = system_clock()}).value();
+    open();
+  }
+  [[nodiscard]] std::vector<Event> told() const {
+    std::vector<Event> events;
+    const auto page = journal->read(0, 100, {});
+    EXPECT_TRUE(page) << page.error().message;
+    if (!page) return events;
+    for (const JournalEntry& entry : page->entries) events.push_back(entry.event);
+    return events;
+  }
+
+  testing::TempDir dir;
 };
 
 using RegistryOpen = RegistryTest;
@@ -546,6 +582,73 @@ TEST_F(RegistryKill, SaysByItsKindThatThePlatformHasNoSuchSignal) {
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::kUnsupported);
   EXPECT_TRUE(control->sent.empty());
+}
+
+TEST_F(RegistryJournal, KnowsWhoAsksBeforeTheFirstSignal) {
+  keep(record("s"));
+  control->readings = {present(kPid, "77")};
+  std::vector<Event> before;
+  control->look = [&] {
+    if (before.empty()) before = told();
+  };
+  StopOptions options;
+  options.caller_name = "operator";
+  options.reason = "deploy";
+  ASSERT_TRUE(registry->stop("s", options, {}));
+  ASSERT_EQ(before.size(), 1u);
+  const Event& begun = before.front();
+  EXPECT_EQ(begun.kind, EventKind::kStopBegun);
+  EXPECT_EQ(begun.session_id, "s");
+  EXPECT_EQ(begun.pid, kPid);
+  ASSERT_TRUE(begun.stop);
+  EXPECT_EQ(begun.stop->caller_name, "operator");
+  EXPECT_EQ(begun.stop->reason, "deploy");
+  EXPECT_EQ(begun.stop->planned, (std::vector<Signal>{Signal::kTerm, Signal::kTerm}));
+  EXPECT_TRUE(begun.stop->signals.empty());
+  EXPECT_EQ(begun.stop->outcome, std::nullopt);
+  EXPECT_FALSE(begun.stop->forced);
+}
+
+TEST_F(RegistryJournal, KnowsWhatCameOfWhatWasAskedFor) {
+  keep(record("s"));
+  control->readings = {present(kPid, "77")};
+  control->ends = {AwaitResult::kEnded};
+  StopOptions options;
+  options.force = true;
+  ASSERT_TRUE(registry->stop("s", options, {}));
+  const auto events = told();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[1].kind, EventKind::kStopRequested);
+  EXPECT_EQ(events[1].stop->outcome, StopOutcome::kEnded);
+  EXPECT_EQ(events[1].stop->signals, std::vector<Signal>{Signal::kKill});
+  for (const Event& event : events) {
+    EXPECT_EQ(event.stop->planned, std::vector<Signal>{Signal::kKill});
+    EXPECT_TRUE(event.stop->forced);
+  }
+}
+
+TEST_F(RegistryJournal, NeverKeepsASignalBack) {
+  dir.write("other/letters.txt", "dear");  // no home of ours
+  keep_journal(testing::utf8(dir / "other"));
+  keep(record("s"));
+  control->readings = {present(kPid, "77")};
+  control->ends = {AwaitResult::kEnded};
+  const auto report = registry->stop("s", {}, {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->outcome, StopOutcome::kEnded);
+  EXPECT_EQ(control->sent, std::vector<Signal>{Signal::kTerm});
+  EXPECT_NE(report->journal_problem, "");
+}
+
+TEST_F(RegistryJournal, KnowsThatASignalWhichThePlatformLacksWasNotSent) {
+  keep(record("s"));
+  control->readings = {present(kPid, "77")};
+  control->unsupported = Signal::kUsr1;
+  ASSERT_FALSE(registry->kill("s", Signal::kUsr1, 0, {}));
+  const auto events = told();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[1].stop->outcome, StopOutcome::kRefused);
+  EXPECT_TRUE(events[1].stop->signals.empty());
 }
 
 TEST_F(RegistryForget, KeepsTheAliveAndTheUntoldUnlessForced) {

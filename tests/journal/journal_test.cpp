@@ -29,10 +29,15 @@ TEST(Journal, GivesBackEveryPartOfAnEvent) {
   stop.stop = StopRequest{
       7, "bash", "the disk is full", {Signal::kTerm, Signal::kTerm}, StopOutcome::kStillThere};
   ASSERT_TRUE(journal->append(stop, {}));
+  Event begun = event_of("web", EventKind::kStopBegun);
+  begun.unix_ns = stop.unix_ns;
+  begun.stop = StopRequest{7, "bash", {}, {}, std::nullopt, {Signal::kKill}, true, true};
+  ASSERT_TRUE(journal->append(begun, {}));
   const auto page = page_of(*journal);
-  ASSERT_EQ(page.entries.size(), 2u);
+  ASSERT_EQ(page.entries.size(), 3u);
   EXPECT_EQ(page.entries[0].event, event);
   EXPECT_EQ(page.entries[1].event, stop);
+  EXPECT_EQ(page.entries[2].event, begun);
   EXPECT_FALSE(page.lost);
   EXPECT_EQ(page.damaged, 0u);
 }

@@ -143,6 +143,41 @@ TEST_F(StopDoor, JournalSaysWhoAskedWhyAndWhatCameOfIt) {
   EXPECT_NE(told.find("SIGTERM"), std::string::npos) << told;
 }
 
+TEST_F(StopDoor, JournalKnowsWhoAskedThoughTheAskingProcessIsKilled) {
+  auto live = noting(":");
+  auto stop = start({"stop", "s-door", "--no-door", "--total", "60s", "--reason", "deploy 8"});
+  EXPECT_TRUE(wait_until([&] { return testing::slurp(log()) == "ready\nTERM\n"; }));
+  stop.child.signal(SIGKILL);
+  ASSERT_TRUE(stop.child.wait());
+  const std::string told = journal();
+  EXPECT_NE(told.find("stop_begun"), std::string::npos) << told;
+  EXPECT_NE(told.find("deploy 8"), std::string::npos) << told;
+  EXPECT_EQ(told.find("stop_requested"), std::string::npos) << told;
+  const std::string line = run({"events"}).out;
+  EXPECT_NE(line.find("to send SIGTERM and SIGTERM: deploy 8"), std::string::npos) << line;
+}
+
+TEST_F(StopDoor, ThatIsInterruptedTellsWhatItDid) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    auto live = noting(":");
+    auto stop =
+        start({"stop", "s-door", "--no-door", "--json", "--after", "50s", "--total", "60s"});
+    EXPECT_TRUE(wait_until([&] { return testing::slurp(log()) == "ready\nTERM\n"; }));
+    stop.child.signal(signal);
+    const Ran ran = finish(std::move(stop));
+    EXPECT_EQ(ran.code(), 1) << ran.err;
+    const auto json = parse_json(ran.out);
+    EXPECT_EQ(string_at(json, "outcome"), "still_there");
+    EXPECT_EQ(at(json, "signals").Size(), 1U) << ran.out;
+    EXPECT_NE(string_at(json, "reason").find("cancelled"), std::string::npos) << ran.out;
+    const auto events = parse_json(run({"events", "--json", "--limit", "1"}).out);
+    EXPECT_EQ(string_at(events, "events.0.event"), "stop_requested");
+    EXPECT_EQ(string_at(events, "events.0.stop.outcome"), "still_there");
+    EXPECT_EQ(string_at(events, "events.0.stop.signals.0"), "SIGTERM");
+    EXPECT_EQ(run({"kill", "s-door"}).code(), 0);
+  }
+}
+
 TEST_F(StopDoor, JournalKnowsOfARefusalAndOfAKill) {
   put_record("s-doubt", record("s-doubt", ::getppid(), ""));
   EXPECT_EQ(run({"stop", "s-doubt"}).code(), 4);

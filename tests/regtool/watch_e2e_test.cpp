@@ -341,6 +341,18 @@ TEST_F(Watching, EndsCleanlyWhenAsked) {
   }
 }
 
+TEST_F(Watching, LeavesASignalIgnoredThatItWasStartedWithIgnored) {
+  program_ = "/bin/sh";
+  auto watch = start({"-c", "trap '' INT HUP; exec " + program() + " watch --json --interval 1h"});
+  (void)until(watch, "synced");
+  watch.child.signal(SIGINT);
+  watch.child.signal(SIGHUP);
+  Child child = Child::sleeper();
+  put_record_of("web", child.pid());
+  (void)next(watch, "appeared", "web");
+  EXPECT_EQ(end(watch, SIGTERM), 0);
+}
+
 TEST_F(Watching, EndsQuietlyWhereNobodyReads) {
   auto watch = this->watch();
   ::close(std::exchange(watch.out, -1));

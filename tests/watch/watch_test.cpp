@@ -240,6 +240,26 @@ TEST_F(WatchTest, WhatEndedWhileNobodyWatchedIsTold) {
                                          "appeared replaced", "(synced)"));
 }
 
+TEST_F(WatchTest, ThatAStopIsAskedForIsNoWordOnTheSession) {
+  const TempDir dir;
+  const auto journal = *Journal::open({.home = utf8(dir / "home"), .clock = clock});
+  put("web", 7);
+  runs(7);
+  begin([&](Watch::Options& options) {
+    options.journal = journal;
+    options.journal_dir = utf8(dir / "home/journal");
+  });
+  Event event;
+  event.session_id = "web";
+  event.kind = EventKind::kStopBegun;
+  event.stop = StopRequest{};
+  ASSERT_TRUE(journal->append(event, {}));
+  clock->now += 40 * kSecondNs;
+  EXPECT_THAT(next(), ElementsAre("stop_begun web"));
+  clock->now += 40 * kSecondNs;
+  EXPECT_THAT(next(), IsEmpty()) << "it is what it was";
+}
+
 TEST_F(WatchTest, ACancelledCallEndsIt) {
   begin();
   Call call;

@@ -496,7 +496,8 @@ typedef struct rollcall_process_control {
    * shots through that pin as long as the process is there, and awaits its end until the call's
    * deadline; what `signal` would refuse, it refuses. With ROLLCALL_STOP_TREE every descendant is
    * pinned, proven to be one through its pin, and treated alike: P53 of RULES.md. The exit status
-   * is given where the kernel tells it; it is waited for a moment at most. Null, or
+   * is given where the kernel tells it; it is waited for a moment at most. Cancelled after a shot
+   * was sent: OK, with what was sent, and STILL_THERE unless it has ended. Null, or
    * E_UNSUPPORTED: only the two slots above are there. */
   int32_t (*stop)(void* self, int64_t pid, const rollcall_stop_plan* plan,
                   const rollcall_judge* judge, const rollcall_stop_sink* sink,

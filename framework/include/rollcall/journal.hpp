@@ -30,7 +30,9 @@ enum class EventKind : std::uint8_t {
   kUnreachable,    //
   kGone,           // its process is proven not to run any more
   kRemoved,        // its record is gone, and its process is not proven to be
-  kStopRequested,  // somebody asked for a signal
+  kStopRequested,  // somebody asked for a signal, and this is what came of it
+  kStopBegun,      // somebody asks for one, and nothing is sent yet; kStopRequested follows, unless
+                   // the asking process ends before that
   kPresent,        // it is there now: how a watch begins; never in a journal
 };
 [[nodiscard]] ROLLCALL_API std::string_view to_text(EventKind kind);  // "appeared", ...
@@ -39,9 +41,12 @@ enum class EventKind : std::uint8_t {
 struct StopRequest {
   std::int64_t caller_pid = 0;
   std::string caller_name;
-  std::string reason;           // what the caller gave; may be empty
-  std::vector<Signal> signals;  // those that were sent, in order
-  StopOutcome outcome = StopOutcome::kRefused;
+  std::string reason;                                          // what the caller gave; may be empty
+  std::vector<Signal> signals;                                 // those that were sent, in order
+  std::optional<StopOutcome> outcome = StopOutcome::kRefused;  // nullopt: with kStopBegun
+  std::vector<Signal> planned = {};  // those that were asked for: the later ones where needed
+  bool tree = false;                 // with all that descends from the session's process
+  bool forced = false;               // StopOptions::force
   friend bool operator==(const StopRequest&, const StopRequest&) = default;
 };
 
@@ -61,7 +66,7 @@ struct Event {
   ProcessState process = ProcessState::kUnverified;
   std::optional<std::string> url;   // as shown_url() gives it
   std::string record;               // opaque: the same while the record says the same
-  std::optional<StopRequest> stop;  // with kStopRequested
+  std::optional<StopRequest> stop;  // with kStopRequested and kStopBegun
   friend bool operator==(const Event&, const Event&) = default;
 };
 

@@ -117,8 +117,8 @@ struct StopReport {
   ExitStatus exit;               // of the session's process, where it has ended
   std::optional<StopTree> tree;  // where one was asked for and something was signalled
   std::optional<StopDoor> door;  // where it was asked
-  std::string journal_problem;   // why the journal does not know who asked; empty: it does, or
-                                 // there is none
+  std::string journal_problem;   // why the journal does not know what came of it; empty: it does,
+                                 // or there is none
 };
 
 struct WaitReport {
