@@ -88,10 +88,19 @@ class Journal::Impl {
     core::FileLock lock;
     std::vector<Cursor> segments;
   };
-  [[nodiscard]] Result<Change> begin(const Call& call) const {
+  enum class Home : std::uint8_t { kMake, kMustBeThere };
+  [[nodiscard]] Result<Change> begin(Home wanted, const Call& call) const {
     if (options.read_only) {
       return fail(ErrorCode::kRefused,
                   fmt::format("{} is opened for reading only", text::for_terminal(options.home)));
+    }
+    if (wanted == Home::kMustBeThere) {
+      const auto there = core::PrivateDir::open(options.home, owner);
+      if (!there) return tl::unexpected(there.error());
+      if (!*there) {
+        return fail(ErrorCode::kNotFound,
+                    fmt::format("{} is not there any more", text::for_terminal(options.home)));
+      }
     }
     auto home = core::PrivateDir::make(options.home, owner);
     if (!home) return tl::unexpected(home.error());
@@ -266,7 +275,7 @@ Result<std::shared_ptr<Journal>> Journal::open(Options options) {
 Result<Cursor> Journal::append(std::span<const Event> events, const Call& call,
                                std::size_t* written) {
   if (written != nullptr) *written = 0;
-  auto change = impl_->begin(call);
+  auto change = impl_->begin(Impl::Home::kMake, call);
   if (!change) return tl::unexpected(change.error());
   Status failure;
   const auto appended = impl_->append(*change, events, failure);
@@ -281,9 +290,10 @@ Result<Journal::Exchange> Journal::exchange(Cursor since,
                                             const std::function<void(const JournalEntry&)>& heard,
                                             const std::function<std::vector<Event>()>& say,
                                             const Call& call) {
-  auto change = impl_->begin(call);
+  auto change = impl_->begin(Impl::Home::kMustBeThere, call);
   if (!change) return tl::unexpected(change.error());
   Exchange done;
+  done.lost = since != 0 && change->segments.empty();
   constexpr std::size_t kPage = 1024;
   for (bool more = true; more;) {
     const auto page = impl_->read(change->dir, change->segments, since, kPage);

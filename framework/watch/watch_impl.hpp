@@ -105,6 +105,7 @@ class Watch::Impl {
   [[nodiscard]] Status read_journal(const Call& call);
   void hear(const JournalEntry& entry, bool tell);
   void hear_others(const Call& call);
+  void tell_lost(Cursor since);
   void flush(const Call& call);
   [[nodiscard]] std::vector<Event> take_news();
   void tell_journal_problem(const std::string& problem);
@@ -118,8 +119,9 @@ class Watch::Impl {
   std::uint64_t last_id_ = 0;
   std::vector<Step> steps_;
   std::deque<WatchItem> items_;
-  Cursor heard_ = 0;             // what stands before it in the journal is known
-  std::string journal_problem_;  // non-empty: said already
+  Cursor heard_ = 0;               // what stands before it in the journal is known
+  std::optional<Cursor> lost_at_;  // the cursor behind which it was last said that entries are lost
+  std::string journal_problem_;    // non-empty: said already
   bool journal_changed_ = false;
   std::uint64_t journal_id_ = 0;
   bool is_journal_watched_ = false;

@@ -71,7 +71,7 @@ void Watch::Impl::arm_journal(const Call& call) {
   if (journal_id_ == 0) journal_id_ = ++last_id_;
   const auto armed = options_.watcher->add_directory(journal_id_, options_.journal_dir, call);
   is_journal_watched_ = armed && armed->result == WatchResult::kWatched;
-  journal_changed_ = true;
+  if (is_journal_watched_) journal_changed_ = true;  // what was written before that
 }
 
 void Watch::Impl::lose_watcher(const std::string& why) {

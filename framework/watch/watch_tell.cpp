@@ -84,6 +84,14 @@ Status Watch::Impl::read_journal(const Call& call) {
   return {};
 }
 
+// Entries behind `since` were removed before they were read. Said once: what is read behind it
+// again is still not there.
+void Watch::Impl::tell_lost(Cursor since) {
+  if (lost_at_ == since) return;
+  lost_at_ = since;
+  notice(WatchNoticeKind::kLost, {}, "a part of the journal was removed before it was read");
+}
+
 void Watch::Impl::hear_others(const Call& call) {
   journal_changed_ = false;
   if (!options_.journal) return;
@@ -91,10 +99,8 @@ void Watch::Impl::hear_others(const Call& call) {
   for (bool more = true; more;) {
     const auto page = options_.journal->read(heard_, kPage, call);
     if (!page) return;  // what can be written can be read: flush() tells what is wrong
+    if (page->lost && !is_quiet_) tell_lost(heard_);
     for (const JournalEntry& entry : page->entries) hear(entry, !is_quiet_);
-    if (page->lost && !is_quiet_) {
-      notice(WatchNoticeKind::kLost, {}, "a part of the journal was removed before it was read");
-    }
     heard_ = page->next;
     more = page->more;
   }
@@ -145,13 +151,12 @@ void Watch::Impl::flush(const Call& call) {
   if (options_.journal) {
     Call bounded;
     bounded.cancel = call.cancel;
+    const Cursor since = heard_;
     const auto done = options_.journal->exchange(
         heard_, [&](const JournalEntry& entry) { hear(entry, !is_quiet_); },
         [&] { return news = take_news(); }, bounded);
     if (done) {
-      if (done->lost && has_begun_) {
-        notice(WatchNoticeKind::kLost, {}, "a part of the journal was removed before it was read");
-      }
+      if (done->lost && has_begun_) tell_lost(since);
       for (const JournalEntry& entry : done->appended) {
         WatchItem item{std::nullopt, entry.event, entry.kind, entry.cursor};
         if (!is_quiet_) items_.push_back(std::move(item));

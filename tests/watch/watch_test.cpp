@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "support/temp_dir.hpp"
 #include "watch/watch_fixture.hpp"
 
@@ -238,6 +240,46 @@ TEST_F(WatchTest, WhatEndedWhileNobodyWatchedIsTold) {
   });
   EXPECT_THAT(told, UnorderedElementsAre("gone killed", "removed forgotten", "gone replaced",
                                          "appeared replaced", "(synced)"));
+}
+
+TEST_F(WatchTest, ThatTheJournalWasRemovedIsSaidOnce) {
+  const TempDir dir;
+  put("web", 7);
+  runs(7);
+  begin([&](Watch::Options& options) {
+    options.journal = *Journal::open({.home = utf8(dir / "home"), .clock = clock});
+    options.journal_dir = utf8(dir / "home/journal");
+  });
+  std::filesystem::remove_all(dir / "home/journal");
+  clock->now += 40 * kSecondNs;
+  EXPECT_THAT(next(), ElementsAre("(lost)"));
+  clock->now += 40 * kSecondNs;
+  EXPECT_THAT(next(), IsEmpty());
+  put("db", 8);
+  runs(8);
+  watcher->changed("db.json");
+  EXPECT_THAT(next(), ElementsAre("appeared db")) << "in a journal that is begun anew";
+  clock->now += 40 * kSecondNs;
+  EXPECT_THAT(next(), IsEmpty());
+  std::filesystem::remove_all(dir / "home/journal");
+  clock->now += 40 * kSecondNs;
+  EXPECT_THAT(next(), ElementsAre("(lost)")) << "that is another one";
+}
+
+TEST_F(WatchTest, AHomeThatIsRemovedIsNotMadeAnew) {
+  const TempDir dir;
+  put("web", 7);
+  runs(7);
+  begin([&](Watch::Options& options) {
+    options.journal = *Journal::open({.home = utf8(dir / "home"), .clock = clock});
+    options.journal_dir = utf8(dir / "home/journal");
+  });
+  std::filesystem::remove_all(dir / "home");
+  dies(7);
+  watcher->ended(7);
+  EXPECT_THAT(next(), ElementsAre("(journal)", "gone web"));
+  EXPECT_EQ(last.back().cursor, std::nullopt);
+  EXPECT_FALSE(std::filesystem::exists(dir / "home"));
 }
 
 TEST_F(WatchTest, ThatAStopIsAskedForIsNoWordOnTheSession) {

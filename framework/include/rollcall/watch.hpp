@@ -19,7 +19,8 @@ namespace rollcall {
 
 enum class WatchNoticeKind : std::uint8_t {
   kSynced,    // what came before this is the present; from here on, news
-  kLost,      // entries behind the asked cursor are gone: the present follows, then kSynced
+  kLost,      // entries behind the asked cursor are gone: the present follows, then kSynced. Later:
+              // the journal lost entries before they were read; nothing follows
   kOverflow,  // the kernel dropped changes: everything was read anew, and no news is missing
   kPolling,   // something is looked at again and again instead: `text` says what and why
   kWatching,  // nothing is polled any more
