@@ -26,6 +26,16 @@ StopRequest request_of(const Registry::Options& options, const StopOptions& aske
   return request;
 }
 
+void count(const StopReport& report, StopRequest& request) {
+  request.signalled = report.signals.empty() ? 0 : 1;
+  if (!report.tree) return;
+  const auto& members = report.tree->members;
+  request.members = static_cast<std::int64_t>(members.size());
+  request.signalled = std::count_if(members.begin(), members.end(), [](const StopMember& member) {
+    return !member.signals.empty();
+  });
+}
+
 }  // namespace
 
 ActJournal::ActJournal(const Registry::Impl& impl, const SessionView& view,
@@ -64,6 +74,7 @@ void ActJournal::settle(StopReport& report) const {
   event.text = report.reason;
   event.stop->signals = report.signals;
   event.stop->outcome = report.outcome;
+  count(report, *event.stop);
   switch (report.outcome) {
     case StopOutcome::kEnded:
     case StopOutcome::kAlreadyGone:

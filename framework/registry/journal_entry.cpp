@@ -104,6 +104,8 @@ void write_stop(LineWriter& line, const StopRequest& stop) {
   line.signals("planned", stop.planned);
   line.boolean("tree", stop.tree);
   line.boolean("forced", stop.forced);
+  line.number("signalled", stop.signalled);
+  line.number("members", stop.members);
   line.copy().end(JsonKind::kObject);
 }
 
@@ -186,6 +188,8 @@ StopRequest read_stop(const Fields& fields) {
   stop.planned = fields.signals("planned");
   stop.tree = fields.is("tree", "true");
   stop.forced = fields.is("forced", "true");
+  stop.signalled = fields.number("signalled");
+  stop.members = fields.number("members");
   return stop;
 }
 

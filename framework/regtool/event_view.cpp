@@ -18,10 +18,17 @@ std::string text_of(const std::vector<Signal>& signals) {
   return sent.empty() ? "no signal" : sent;
 }
 
-// "SIGTERM: ended"; where nothing was sent yet, "to send SIGTERM and SIGTERM to its tree".
+// "SIGTERM: ended", "3 of 4 processes of its tree signalled: ended"; where nothing was sent yet,
+// "to send SIGTERM and SIGTERM to its tree".
 std::string act_of(const StopRequest& stop) {
-  if (stop.outcome) return fmt::format("{}: {}", text_of(stop.signals), to_text(*stop.outcome));
-  return fmt::format("to send {}{}", text_of(stop.planned), stop.tree ? " to its tree" : "");
+  if (!stop.outcome) {
+    return fmt::format("to send {}{}", text_of(stop.planned), stop.tree ? " to its tree" : "");
+  }
+  const std::string sent =
+      stop.members > 0 ? fmt::format("{} of {} processes of its tree signalled{}", stop.signalled,
+                                     stop.members, stop.forced ? " by force" : "")
+                       : text_of(stop.signals);
+  return fmt::format("{}: {}", sent, to_text(*stop.outcome));
 }
 
 void write_signals(JsonWriter& json, std::string_view key, const std::vector<Signal>& signals) {
@@ -41,7 +48,8 @@ void write_stop(JsonWriter& json, const StopRequest& stop) {
     json.null("outcome");
   }
   write_signals(json, "planned", stop.planned);
-  json.boolean("tree", stop.tree).boolean("forced", stop.forced).end_object();
+  json.boolean("tree", stop.tree).boolean("forced", stop.forced);
+  json.integer("signalled", stop.signalled).integer("members", stop.members).end_object();
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ TEST(Journal, GivesBackEveryPartOfAnEvent) {
   ASSERT_TRUE(journal->append(stop, {}));
   Event begun = event_of("web", EventKind::kStopBegun);
   begun.unix_ns = stop.unix_ns;
-  begun.stop = StopRequest{7, "bash", {}, {}, std::nullopt, {Signal::kKill}, true, true};
+  begun.stop = StopRequest{7, "bash", {}, {}, std::nullopt, {Signal::kKill}, true, true, 3, 4};
   ASSERT_TRUE(journal->append(begun, {}));
   const auto page = page_of(*journal);
   ASSERT_EQ(page.entries.size(), 3u);
@@ -283,6 +283,29 @@ TEST(Journal, AnExchangeHearsWhatOthersSaidBeforeItSpeaks) {
   ASSERT_EQ(done->appended.size(), 1u);
   EXPECT_EQ(done->appended.front().event.session_id, "b-heard");
   EXPECT_EQ(done->next, others->end().value());
+}
+
+TEST(Journal, AnExchangeMakesNoHome) {
+  const JournalHome home;
+  const auto journal = home.open();
+  const auto done = journal->exchange(
+      0, [](const JournalEntry&) {}, [] { return std::vector<Event>{event_of("a")}; }, {});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kNotFound);
+  EXPECT_FALSE(std::filesystem::exists(home.home.path()));
+}
+
+TEST(Journal, AnExchangeSaysThatTheJournalWasRemoved) {
+  const JournalHome home;
+  const auto journal = home.open();
+  const auto at = journal->append(event_of("a"), {});
+  ASSERT_TRUE(at);
+  std::filesystem::remove_all(home.folder());
+  const auto done = journal->exchange(
+      *at, [](const JournalEntry&) {}, [] { return std::vector<Event>{event_of("b")}; }, {});
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_TRUE(done->lost);
+  EXPECT_GT(done->next, *at);
 }
 
 TEST(Journal, ManyThreadsWriteWholeLinesInOneOrder) {

@@ -80,6 +80,26 @@ TEST_F(StopTree, LeavesNothingByForceAndSaysWhoGotWhat) {
   EXPECT_EQ(at(json, "signals").Size(), 1U);
 }
 
+TEST_F(StopTree, JournalSaysHowManyOfTheTreeWereSignalled) {
+  auto session = this->session("s-tree", {"sh", "-c", "sleep 600 & sleep 600 & wait"});
+  const Ran ran = run({"stop", "s-tree", "--tree", "--total", "20000", "--json"});
+  EXPECT_EQ(ran.code(), 0) << ran.out;
+  const auto receipt = parse_json(ran.out);
+  int signalled = 0;
+  for (const auto& member : at(receipt, "tree.members").GetArray()) {
+    signalled += member["signals"].Size() > 0 ? 1 : 0;
+  }
+  EXPECT_GE(signalled, 1);
+  const auto events = parse_json(run({"events", "--json", "--limit", "1"}).out);
+  EXPECT_EQ(string_at(events, "events.0.event"), "stop_requested");
+  EXPECT_TRUE(at(events, "events.0.stop.tree").GetBool());
+  EXPECT_FALSE(at(events, "events.0.stop.forced").GetBool());
+  EXPECT_EQ(number_at(events, "events.0.stop.signalled"), signalled);
+  EXPECT_EQ(number_at(events, "events.0.stop.members"), at(receipt, "tree.members").Size());
+  const std::string line = run({"events", "--limit", "1"}).out;
+  EXPECT_NE(line.find("processes of its tree signalled: ended"), std::string::npos) << line;
+}
+
 TEST_F(StopTree, GivesTheCommandOneSigtermAtATime) {
   // The guard would pass its own on to the command's group once more.
   auto session =

@@ -47,6 +47,8 @@ struct StopRequest {
   std::vector<Signal> planned = {};  // those that were asked for: the later ones where needed
   bool tree = false;                 // with all that descends from the session's process
   bool forced = false;               // StopOptions::force
+  std::int64_t signalled = 0;        // how many processes a signal was sent to
+  std::int64_t members = 0;          // of how many that are known of the tree; 0: without a tree
   friend bool operator==(const StopRequest&, const StopRequest&) = default;
 };
 
@@ -122,7 +124,8 @@ class ROLLCALL_API Journal {
     return append(std::span<const Event>(&event, 1), call);
   }
   // Reads what stands behind `since`, hands each entry to `heard`, and appends what `say` then
-  // gives, all under one lock: nobody writes in between. Gives the entries that it appended.
+  // gives, all under one lock: nobody writes in between. Gives the entries that it appended. The
+  // folder is made where it is missing, the home is not. Errors: as append(); kNotFound (the home).
   struct Exchange {
     std::vector<JournalEntry> appended;
     Cursor next = 0;    // behind everything
