@@ -116,7 +116,8 @@ Outcome<Opened> open_all(Context& context, const WatchCommand& command) {
 
 Outcome<int> run_watch(Context& context, const WatchCommand& command) {
   Ending ending;
-  const platform::EndRequest request([&ending] { ending.ask(); });
+  const platform::EndRequest request([&ending] { ending.ask(); },
+                                     platform::EndRequest::Readers::kNeeded);
   Call call;
   call.cancel = ending.token();
   auto opened = open_all(context, command);
@@ -170,9 +171,11 @@ Outcome<int> run_events(Context& context, const EventsCommand& command) {
   } else {
     for (const JournalEntry& entry : page->entries) out.line(event_line(entry.event, entry.kind));
   }
-  if (page->lost) {
-    out.warning(fmt::format("the journal does not go back to {}: entries are missing",
-                            command.after.value_or(0)));
+  if (page->lost && command.after) {
+    out.warning(
+        fmt::format("the journal does not go back to {}: entries are missing", *command.after));
+  } else if (page->lost) {
+    out.warning("a part of the journal was removed: entries are missing");
   }
   if (page->damaged > 0) {
     out.warning(

@@ -1,7 +1,9 @@
 // Being asked to end, by signals that one thread takes instead of interrupting anything.
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -41,9 +43,34 @@ bool open_pipe(std::array<int, 2>& ends) {
   return true;
 }
 
+// Of other files poll(2) says nothing about who reads.
+bool is_output_piped() {
+  struct stat info {};
+  if (::fstat(STDOUT_FILENO, &info) != 0) return false;
+  return S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode);
+}
+
+// Until there is a word, or, with `output`, nobody reads standard output any more: then kAsked.
+char next_word(int fd, bool& output) {
+  for (;;) {
+    std::array<pollfd, 2> polled{{{fd, POLLIN, 0}, {output ? STDOUT_FILENO : -1, 0, 0}}};
+    if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return kOver;
+    if (polled[1].revents != 0) {
+      output = false;
+      if ((polled[1].revents & POLLNVAL) == 0) return kAsked;
+    }
+    if (polled[0].revents == 0) continue;
+    char word = 0;
+    const auto read = ::read(fd, &word, 1);
+    if (read == 1) return word;
+    if (read == 0 || errno != EINTR) return kOver;
+  }
+}
+
 }  // namespace
 
 struct EndRequest::State {
+  bool output = false;  // is looked at, too
   std::array<int, 2> pipe{-1, -1};
   sigset_t taken{};  // those that are not ignored: what nohup(1) or a shell's `&` did stands
   std::array<struct sigaction, kEndSignals.size()> actions{};  // as they were
@@ -51,7 +78,7 @@ struct EndRequest::State {
   std::thread waiter;
 
   void take_signals();
-  void wait(const std::function<void()>& asked) const;
+  void wait(const std::function<void()>& asked);
 };
 
 // Once SIGINT or SIGTERM was told, the same again has its usual effect: who does not get an end
@@ -74,19 +101,18 @@ void EndRequest::State::take_signals() {
   }
 }
 
-void EndRequest::State::wait(const std::function<void()>& asked) const {
+void EndRequest::State::wait(const std::function<void()>& asked) {
   pthread_sigmask(SIG_UNBLOCK, &taken, nullptr);
-  char word = 0;
-  for (bool told = false; word != kOver;) {
-    const auto read = ::read(pipe[0], &word, 1);
-    if (read < 0 && errno == EINTR) continue;
-    if (read != 1) return;
-    if (word == kAsked && !std::exchange(told, true)) asked();
+  bool told = false;
+  while (next_word(pipe[0], output) == kAsked) {
+    if (!std::exchange(told, true)) asked();
   }
 }
 
-EndRequest::EndRequest(std::function<void()> asked) : state_(std::make_unique<State>()) {
+EndRequest::EndRequest(std::function<void()> asked, Readers readers)
+    : state_(std::make_unique<State>()) {
   if (!open_pipe(state_->pipe)) return;  // then a signal ends the process, as it does without us
+  state_->output = readers == Readers::kNeeded && is_output_piped();
   g_asked.store(state_->pipe[1]);
   state_->take_signals();
   state_->waiter =

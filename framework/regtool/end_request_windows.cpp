@@ -27,7 +27,8 @@ struct EndRequest::State {
   std::function<void()> asked;
 };
 
-EndRequest::EndRequest(std::function<void()> asked) : state_(std::make_unique<State>()) {
+EndRequest::EndRequest(std::function<void()> asked, Readers /*readers*/)
+    : state_(std::make_unique<State>()) {
   state_->asked = std::move(asked);
   {
     const std::lock_guard lock(g_mutex);

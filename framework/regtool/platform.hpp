@@ -100,8 +100,11 @@ Status write_all(Stream stream, std::string_view bytes);
 // other thread is started.
 class EndRequest {
  public:
+  // Whether it also ends where standard output is a pipe or a socket that nobody reads any more.
+  // Windows does not tell that before something is written.
+  enum class Readers : std::uint8_t { kNoMatter, kNeeded };
   // `asked` is called in a thread of its own, at most once.
-  explicit EndRequest(std::function<void()> asked);
+  explicit EndRequest(std::function<void()> asked, Readers readers = Readers::kNoMatter);
   // From then on `asked` is not called.
   ~EndRequest();
   EndRequest(const EndRequest&) = delete;
