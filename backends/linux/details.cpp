@@ -29,6 +29,7 @@ class Details {
   plugin::Status bytes(const char* file, const char* what, bool memory, std::string& out) const;
   plugin::Status directory(std::string& out) const;
   plugin::Status from_stat(bool name, std::string& out) const;
+  plugin::Status users(std::string& out) const;
 
  private:
   plugin::Status failed(const char* what, int error) const;
@@ -128,6 +129,19 @@ plugin::Status Details::from_stat(bool name, std::string& out) const {
   return {};
 }
 
+plugin::Status Details::users(std::string& out) const {
+  std::string text;
+  const int error = procfs_.read_file(ProcPath(pid_, "status").c_str(), kLimit, text);
+  if (error != 0) return failed("status", error);
+  const auto uids = decode_uids(text);
+  if (!uids) {
+    return {ROLLCALL_E_IO, "the status of pid " + std::to_string(pid_) + " is malformed"};
+  }
+  out.clear();
+  for (const std::uint64_t uid : *uids) out += (out.empty() ? "" : " ") + std::to_string(uid);
+  return {};
+}
+
 }  // namespace
 
 std::optional<std::int64_t> parent_of(const Procfs& procfs, std::int64_t pid) {
@@ -151,6 +165,8 @@ plugin::Status read_detail(const System& system, const Procfs& procfs, std::int6
       return details.from_stat(false, out);
     case ROLLCALL_READ_NAME:
       return details.from_stat(true, out);
+    case ROLLCALL_READ_USERS:
+      return details.users(out);
     default:
       return {ROLLCALL_E_INVALID, "unknown reading " + std::to_string(what)};
   }

@@ -104,13 +104,16 @@ Status read_directory(const System& system, std::int64_t pid, Detail& out) {
   return {};
 }
 
-Status read_basics(const System& system, std::int64_t pid, bool name, Detail& out) {
+Status read_basics(const System& system, std::int64_t pid, std::uint32_t what, Detail& out) {
   Reading reading = read_process(system, pid);
   // A zombie has a name and a parent still.
   if (reading.outcome != Reading::Outcome::kRead) return look(system, pid, reading);
   Text<48> text;
-  if (name) {
+  if (what == ROLLCALL_READ_NAME) {
     text << short_name(reading.info);
+  } else if (what == ROLLCALL_READ_USERS) {
+    text << std::int64_t{reading.info.pbi_ruid} << " " << std::int64_t{reading.info.pbi_uid} << " "
+         << std::int64_t{reading.info.pbi_svuid};
   } else {
     text << std::int64_t{reading.info.pbi_ppid};
   }
@@ -132,9 +135,9 @@ Status read_detail(const System& system, std::int64_t pid, std::uint32_t what, D
     case ROLLCALL_READ_CWD:
       return read_directory(system, pid, out);
     case ROLLCALL_READ_PARENT:
-      return read_basics(system, pid, false, out);
     case ROLLCALL_READ_NAME:
-      return read_basics(system, pid, true, out);
+    case ROLLCALL_READ_USERS:
+      return read_basics(system, pid, what, out);
     default:
       return failed(ROLLCALL_E_INVALID, 0, "unknown reading ", std::int64_t{what});
   }

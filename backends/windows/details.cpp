@@ -192,6 +192,8 @@ plugin::Status read_detail(const System& system, std::int64_t pid, std::uint32_t
       return from_table(system, pid, false, out);
     case ROLLCALL_READ_NAME:
       return from_table(system, pid, true, out);
+    case ROLLCALL_READ_USERS:
+      return {ROLLCALL_E_UNSUPPORTED, "users have no numbers on Windows"};
     default:
       return {ROLLCALL_E_INVALID, "unknown reading " + std::to_string(what)};
   }

@@ -24,6 +24,7 @@ static_assert(static_cast<int>(ReadWhat::kEnvironment) == ROLLCALL_READ_ENVIRONM
 static_assert(static_cast<int>(ReadWhat::kCwd) == ROLLCALL_READ_CWD);
 static_assert(static_cast<int>(ReadWhat::kParent) == ROLLCALL_READ_PARENT);
 static_assert(static_cast<int>(ReadWhat::kName) == ROLLCALL_READ_NAME);
+static_assert(static_cast<int>(ReadWhat::kUsers) == ROLLCALL_READ_USERS);
 
 rollcall_observe_batch batch_of(const rollcall_ask* asks, rollcall_observation* readings,
                                 std::size_t count) {

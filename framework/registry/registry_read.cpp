@@ -28,6 +28,14 @@ Status check_alive(const Registry::Impl& impl, SessionView& view, const Here& he
 
 Result<std::string> Registry::read_process(std::string_view session_id, ReadWhat what,
                                            const Call& call) {
+  auto readings = read_process(session_id, std::span(&what, 1), call);
+  if (!readings) return tl::unexpected(readings.error());
+  return std::move(readings->front());
+}
+
+Result<std::vector<std::string>> Registry::read_process(std::string_view session_id,
+                                                        std::span<const ReadWhat> what,
+                                                        const Call& call) {
   auto view = impl_->read(session_id, call);
   if (!view) return tl::unexpected(view.error());
   const auto here = impl_->here(call);
@@ -35,19 +43,28 @@ Result<std::string> Registry::read_process(std::string_view session_id, ReadWhat
   if (auto alive = check_alive(*impl_, *view, *here, call); !alive) {
     return tl::unexpected(alive.error());
   }
-  auto bytes = impl_->options().probe->read(view->record.process.pid, what, call);
+  Status read;
+  std::vector<std::string> readings;
+  for (std::size_t i = 0; i < what.size() && read; ++i) {
+    auto bytes = impl_->options().probe->read(view->record.process.pid, what[i], call);
+    if (bytes) {
+      readings.push_back(std::move(*bytes));
+    } else {
+      read = tl::unexpected(std::move(bytes.error()));
+    }
+  }
   // Whatever was read, or not read, is the session's only if its process still holds the pid.
   if (auto alive = check_alive(*impl_, *view, *here, call); !alive) {
     return tl::unexpected(alive.error());
   }
-  if (!bytes) {
-    Error error = std::move(bytes.error());
+  if (!read) {
+    Error error = std::move(read.error());
     // It is alive: what was not found is the reading.
     if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kUnreadable;
     return wrap(fmt::format("cannot read pid {} of {}", view->record.process.pid, session_id),
                 std::move(error));
   }
-  return bytes;
+  return readings;
 }
 
 }  // namespace rollcall

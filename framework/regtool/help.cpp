@@ -49,13 +49,18 @@ Exit: 0 read, 1 no such session, its process is gone, or no such variable; 4 ref
     {"terminal", R"(Examples:
   regtool terminal 9d0e                  tmux %3 /tmp/tmux-1000/default
 
-Exit: 0 it has one, 1 none, no such session, or its process is gone; 4 another user's.
+Exit: 0 it has one, 1 none, no such session, or its process is gone; 4 another user's,
+or it cannot be told whose it is.
 )"},
     {"type", R"(Examples:
   regtool type 9d0e -- 'make test' Enter
   regtool type 9d0e -- C-c
 
 tmux is known; the configuration's terminal.input.NAME names the command of any other.
+Its socket must be yours, and out of the reach of other users.
+
+Exit: 0 typed, 1 as terminal, 2 a key is refused, 4 another user's process or socket,
+5 no command is known, it failed, or the socket is missing.
 )"},
     {"watch", R"(Examples:
   regtool watch                          what is there now, then what happens

@@ -17,6 +17,7 @@ constexpr std::string_view kTmux = "tmux";
 constexpr std::string_view kNamespacePlace = "{namespace}";
 constexpr std::string_view kIdPlace = "{id}";
 constexpr std::string_view kKeysPlace = "{keys}";
+constexpr std::string_view kUnixScheme = "unix:";
 
 const TerminalKind kBuiltin[] = {
     {"tmux", "TMUX_PANE", "TMUX"},
@@ -100,6 +101,13 @@ std::string for_tmux(std::string key) {
   return key;
 }
 
+// Whether a program takes the text for the address of a server.
+bool is_address(std::string_view kind, std::string_view text, bool is_name_space) {
+  const bool by_kind = kind == kTmux || kind == "wezterm" || kind == "kitty";
+  return (is_name_space && (by_kind || text.front() == '@')) || has(text, "/") ||
+         text.starts_with(kUnixScheme) || text.starts_with("tcp:");
+}
+
 }  // namespace
 
 Result<TerminalKind> parse_terminal_kind(std::string_view text) {
@@ -155,6 +163,29 @@ std::vector<std::string> default_typing_template(std::string_view kind,
             std::string(kKeysPlace)};
   }
   return {};
+}
+
+Result<std::vector<std::string>> socket_paths(const Terminal& terminal,
+                                              const std::vector<std::string>& command_template) {
+  const auto wants = [&](std::string_view place) {
+    return std::any_of(command_template.begin(), command_template.end(),
+                       [&](const std::string& word) { return has(word, place); });
+  };
+  if (terminal.kind == kTmux && terminal.name_space.empty() && wants(kNamespacePlace)) {
+    return fail(ErrorCode::kRefused,
+                fmt::format("it is not told which server of tmux has the pane {}: TMUX is not set",
+                            text::for_terminal(terminal.id)));
+  }
+  std::vector<std::string> paths;
+  const auto add = [&](std::string_view place, std::string_view text) {
+    if (text.empty() || !wants(place)) return;
+    if (!is_address(terminal.kind, text, place == kNamespacePlace)) return;
+    if (text.starts_with(kUnixScheme)) text.remove_prefix(kUnixScheme.size());
+    paths.emplace_back(text);
+  };
+  add(kIdPlace, terminal.id);
+  add(kNamespacePlace, terminal.name_space);
+  return paths;
 }
 
 Result<std::vector<std::string>> typing_command(const Terminal& terminal,

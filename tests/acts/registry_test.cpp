@@ -687,6 +687,27 @@ TEST_F(RegistryTest, GivesNoBytesOfASuccessorThatTookThePidMeanwhile) {
   EXPECT_EQ(bytes.error().code, ErrorCode::kNotFound);
 }
 
+TEST_F(RegistryTest, ReadsSeveralThingsBetweenOneProofAndTheNext) {
+  keep(record("s"));
+  constexpr ReadWhat kWhat[] = {ReadWhat::kUsers, ReadWhat::kEnvironment, ReadWhat::kUsers};
+  int reading = 0;
+  probe->reads = [&] { return std::to_string(++reading); };
+  probe->answer(kPid, {present(kPid, "77")});
+  EXPECT_EQ(registry->read_process("s", kWhat, {}).value(),
+            (std::vector<std::string>{"1", "2", "3"}));
+  probe->answer(kPid, {present(kPid, "77"), present(kPid, "78")});
+  EXPECT_FALSE(registry->read_process("s", kWhat, {}));
+  probe->answer(kPid, {present(kPid, "77")});
+  probe->reads = [&]() -> Result<std::string> {
+    if (++reading == 8) return fail(ErrorCode::kDenied, "not yours");
+    return std::string("0");
+  };
+  const auto denied = registry->read_process("s", kWhat, {});
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(denied.error().code, ErrorCode::kDenied);
+  EXPECT_EQ(reading, 8) << "it went on reading";
+}
+
 TEST_F(RegistryTest, ReadsNothingWhereItCannotBeToldWhoseProcessItIs) {
   keep(record("s"));
   probe->answer(kPid, {unreadable(kPid, "hidden")});

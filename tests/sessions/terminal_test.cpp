@@ -87,6 +87,45 @@ TEST(TypingCommand, LetsNoKeyEndACommandOfTmux) {
             (Words{"tmux", "send-keys", "-t", "%3", "--", "x\\;", "\\;", "a;b", "y\\\\;"}));
 }
 
+TEST(SocketPaths, AreWhatACommandIsGivenAsAnAddress) {
+  struct Case {
+    Terminal terminal;
+    Words command;
+    Words paths;
+  };
+  const Words with_both = {"p", "{namespace}", "{id}", "{keys}"};
+  const Case cases[] = {
+      {{"tmux", "%3", "/t/s"}, default_typing_template("tmux", {}), {"/t/s"}},
+      {{"tmux", "%3", "s"}, with_both, {"s"}},
+      {{"tmux", "%3", "s"}, {"tmux", "-L", "own", "{id}", "{keys}"}, {}},
+      {{"tmux", "%3", ""}, {"tmux", "-L", "own", "{id}", "{keys}"}, {}},
+      {{"kitty", "1", "unix:/t/k"}, {"kit", "--to={namespace}", "{id}", "{keys}"}, {"/t/k"}},
+      {{"kitty", "1", "unix:@k"}, with_both, {"@k"}},
+      {{"kitty", "1", "tcp:localhost:1"}, with_both, {"tcp:localhost:1"}},
+      {{"kitty", "1", ""}, with_both, {}},
+      {{"wezterm", "1", "/t/w"}, with_both, {"/t/w"}},
+      {{"zellij", "1", "work"}, with_both, {}},
+      {{"zellij", "1", "../evil"}, with_both, {"../evil"}},
+      {{"screen", "81.pts-0.host", ""}, with_both, {}},
+      {{"screen", "../evil", ""}, with_both, {"../evil"}},
+      {{"hyoui", "h-7", "work"}, with_both, {}},
+      {{"hyoui", "/t/h", "unix:h"}, with_both, {"/t/h", "h"}},
+      {{"hyoui", "h-7", "tcp:1.2.3.4:5"}, with_both, {"tcp:1.2.3.4:5"}},
+      {{"hyoui", "h-7", "@h"}, with_both, {"@h"}},
+  };
+  for (const Case& one : cases) {
+    const auto paths = socket_paths(one.terminal, one.command);
+    ASSERT_TRUE(paths) << paths.error().message;
+    EXPECT_EQ(*paths, one.paths) << one.terminal.kind << " " << one.terminal.name_space;
+  }
+}
+
+TEST(SocketPaths, OfTmuxAreNotLeftToChance) {
+  const auto paths = socket_paths({"tmux", "%3", ""}, default_typing_template("tmux", {}));
+  ASSERT_FALSE(paths);
+  EXPECT_EQ(paths.error().code, ErrorCode::kRefused);
+}
+
 TEST(TypingCommand, RefusesWhatCouldBeSomethingElse) {
   const auto words = default_typing_template("tmux", {});
   for (const char* key : {"", "-t", "a\n", "\x1b[A", "\xc2\x9b", "\xff"}) {

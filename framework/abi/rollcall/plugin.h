@@ -253,6 +253,9 @@ typedef struct rollcall_whoami {
 #define ROLLCALL_READ_CWD 3u         /* a path */
 #define ROLLCALL_READ_PARENT 4u      /* the parent's pid in decimal */
 #define ROLLCALL_READ_NAME 5u        /* the short name (comm) */
+/* Every user id that the process has (real, effective, saved, ...) as numbers in decimal, a space
+ * between. E_UNSUPPORTED where the platform has no numbers. */
+#define ROLLCALL_READ_USERS 6u
 
 /* One pid of `list`. */
 typedef struct rollcall_pid_sink {

@@ -41,7 +41,8 @@ enum class ReadWhat : std::uint8_t {
   kEnvironment = 2,
   kCwd = 3,
   kParent = 4,
-  kName = 5
+  kName = 5,
+  kUsers = 6  // every user id that it has, in decimal, a space between; kUnsupported: no numbers
 };
 
 struct ProcessRow {

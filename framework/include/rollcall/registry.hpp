@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -202,6 +203,10 @@ class ROLLCALL_API Registry {
   // and kUnreadable: the system does not give them. Empty bytes are an answer: it has none.
   [[nodiscard]] Result<std::string> read_process(std::string_view session_id, ReadWhat what,
                                                  const Call& call);
+  // The same of several, read one after the other between the two readings of its identity.
+  [[nodiscard]] Result<std::vector<std::string>> read_process(std::string_view session_id,
+                                                              std::span<const ReadWhat> what,
+                                                              const Call& call);
 
   class Impl;  // not for hosts
   [[nodiscard]] const Impl& inside() const { return *impl_; }

@@ -43,6 +43,16 @@ struct Terminal {
     const Terminal& terminal, const std::vector<std::string>& keys,
     const std::vector<std::string>& command_template);
 
+// The paths of the sockets that a typing command would lead its program to, as the process's
+// environment names them. Who runs the command makes sure first that each is an absolute path of a
+// socket that is to be trusted: a server that is connected to may have its client run programs. An
+// address is a namespace of tmux, wezterm or kitty, and any text with a slash or with the form of
+// an address ("unix:PATH", without which the rest is given, "tcp:HOST:PORT", "@ABSTRACT").
+// Errors:  kRefused: a command of tmux's that wants the socket, where the environment names none.
+//          Pure.
+[[nodiscard]] ROLLCALL_API Result<std::vector<std::string>> socket_paths(
+    const Terminal& terminal, const std::vector<std::string>& command_template);
+
 // The template for a kind that none is configured for: tmux's own, else NAME input [--namespace
 // NAMESPACE] ID KEY... of a configured kind; empty for the others.
 [[nodiscard]] ROLLCALL_API std::vector<std::string> default_typing_template(

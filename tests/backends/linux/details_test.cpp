@@ -264,6 +264,23 @@ TEST(Read, GivesParentAndDirectory) {
             std::filesystem::current_path().string());
 }
 
+TEST(Read, GivesEveryUserId) {
+  ProbeAt probe("/proc");
+  const std::string own = std::to_string(::geteuid());
+  Child child = Child::sleeper();
+  EXPECT_EQ(read(*probe, child.pid(), ROLLCALL_READ_USERS).bytes,
+            own + " " + own + " " + own + " " + own);
+  EXPECT_EQ(read(*probe, INT32_MAX, ROLLCALL_READ_USERS).status.code(), ROLLCALL_E_NOT_FOUND);
+  if (::geteuid() != 0) return;
+  Child other = Child::run([]() -> int {
+    if (::setresuid(7, 8, 9) != 0) return 1;
+    ::pause();
+    return 0;
+  });
+  EXPECT_TRUE(wait_until(
+      [&] { return read(*probe, other.pid(), ROLLCALL_READ_USERS).bytes == "7 8 9 8"; }));
+}
+
 TEST(Read, TellsEmptyFromGoneAndFromAZombie) {
   ProbeAt probe("/proc");
   Child bare = Child::run([]() -> int {

@@ -82,6 +82,13 @@ TEST_P(MacDetails, AZombieHasNoDirectoryButAParent) {
   EXPECT_EQ(read(backend, 77, ROLLCALL_READ_PARENT).bytes, "50");
 }
 
+TEST_P(MacDetails, TheUsersAreTheRealTheEffectiveAndTheSavedOne) {
+  mac.at(77).info.pbi_ruid = 7;
+  mac.at(77).info.pbi_uid = 8;
+  mac.at(77).info.pbi_svuid = 4294967294;
+  EXPECT_EQ(read(backend, 77, ROLLCALL_READ_USERS).bytes, "7 8 4294967294");
+}
+
 TEST_P(MacDetails, TheNameMayHoldAnyBytes) {
   std::memcpy(mac.at(77).info.pbi_name, "a) \xFF\n", 6);
   EXPECT_EQ(read(backend, 77, ROLLCALL_READ_NAME).bytes, "a) \xFF\n");

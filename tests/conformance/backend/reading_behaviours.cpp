@@ -197,7 +197,7 @@ Outcome name(Stage& stage) {
 
 Outcome nothing_of_a_free_number(Stage& stage) {
   for (const auto what : {ROLLCALL_READ_COMMAND, ROLLCALL_READ_ENVIRONMENT, ROLLCALL_READ_CWD,
-                          ROLLCALL_READ_PARENT, ROLLCALL_READ_NAME}) {
+                          ROLLCALL_READ_PARENT, ROLLCALL_READ_NAME, ROLLCALL_READ_USERS}) {
     const auto told = read(stage.backend(), stage.free_pid(), what);
     if (told.code != ROLLCALL_E_NOT_FOUND && told.code != ROLLCALL_E_UNSUPPORTED) {
       return broken("reading " + std::to_string(what) + " gave " + std::to_string(told.code));
