@@ -29,7 +29,8 @@ struct InheritedLimits {
   }
 };
 
-// Makes the process fit to work: descriptors 0 to 2 are open, no core file is written, as many
+// Makes the process fit to work: descriptors 0 to 2 are open (one that was closed reads as empty,
+// and writing to it fails; Windows: what is written is lost), no core file is written, as many
 // descriptors as the hard limit allows; a closed pipe, or a file at its size limit, is an error
 // instead of a signal; no box asks anybody about a fault; sockets can be had. Called once, first.
 // Returns what children get back.

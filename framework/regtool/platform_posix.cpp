@@ -138,7 +138,8 @@ InheritedLimits prepare_process() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
       // Takes the lowest free number, which is `fd`. Without it a record could become our output.
-      if (open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) _exit(5);
+      // It stays one that cannot be written to: what nobody gets is not said to have been told.
+      if (open("/dev/null", O_RDONLY) < 0) _exit(5);
     }
   }
   InheritedLimits inherited;

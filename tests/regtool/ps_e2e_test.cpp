@@ -328,6 +328,37 @@ TEST_F(Ps, SaysThatItsOutputCannotBeWritten) {
   EXPECT_NE(ran.err.find("cannot write"), std::string::npos);
 }
 
+TEST_F(Ps, SaysThatAClosedOutputCannotBeWritten) {
+  Child child = Child::sleeper();
+  put_record_of("s-1", child.pid());
+  for (const char* command : {"ps", "ps --json", "watch", "watch --json"}) {
+    Child shell = Child::run([&] {
+      const std::string line = "timeout 20 \"$0\" " + std::string(command) + " >&- 2>\"$1\"";
+      ::setenv("ROLLCALL_HOME", home_.c_str(), 1);
+      ::execl("/bin/sh", "sh", "-c", line.c_str(), program().c_str(), (dir_ / "err").c_str(),
+              nullptr);
+      return 99;
+    });
+    const auto status = shell.wait();
+    ASSERT_TRUE(status && WIFEXITED(*status));
+    EXPECT_EQ(WEXITSTATUS(*status), 5) << command;
+    const std::string err = testing::slurp((dir_ / "err").string());
+    EXPECT_NE(err.find("cannot write the output"), std::string::npos) << err;
+  }
+}
+
+TEST_F(Ps, KeepsQuietWhereItsErrorOutputIsClosed) {
+  Child shell = Child::run([&] {
+    ::setenv("ROLLCALL_HOME", home_.c_str(), 1);
+    ::execl("/bin/sh", "sh", "-c", "\"$0\" ps 2>&- >\"$1\"", program().c_str(),
+            (dir_ / "out").c_str(), nullptr);
+    return 99;
+  });
+  const auto status = shell.wait();
+  ASSERT_TRUE(status && WIFEXITED(*status));
+  EXPECT_EQ(WEXITSTATUS(*status), 0);
+}
+
 TEST_F(Ps, WantsAnAbsoluteHomeFromTheEnvironment) {
   environment_["ROLLCALL_HOME"] = "relative/home";
   EXPECT_EQ(run({"ps"}).code(), 2);
