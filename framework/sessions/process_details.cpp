@@ -1,7 +1,6 @@
 #include "rollcall/process_details.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <unordered_set>
 #include <utility>
@@ -20,36 +19,29 @@ void each_part(std::string_view bytes, const std::function<void(std::string_view
   }
 }
 
-// Where the user information of the first url in `text` lies, behind "://": empty where there is
-// none or it holds no secret.
-std::string_view user_information(std::string_view text) {
-  constexpr std::string_view kMark = "://";
-  const std::size_t scheme = text.find(kMark);
-  if (scheme == std::string_view::npos) return {};
-  const std::string_view rest = text.substr(scheme + kMark.size());
-  const std::string_view authority = rest.substr(0, rest.find_first_of("/?# \t\r\n"));
-  const std::size_t at = authority.rfind('@');
-  if (at == std::string_view::npos) return {};
-  return authority.substr(0, at);
+// Without what core::find_secret finds: it looks again behind each, since several can be there, and
+// leaves out the rest where there are many.
+std::string without_secrets(std::string argument) {
+  constexpr int kMost = 16;
+  std::size_t from = 0;
+  for (int found = 0; from < argument.size(); ++found) {
+    const auto secret = core::find_secret(std::string_view(argument).substr(from));
+    if (secret.size == 0) break;
+    const std::size_t size = found < kMost ? secret.size : std::string::npos;
+    argument.replace(from + secret.at, size, kRedacted);
+    from += secret.at + kRedacted.size();
+  }
+  return argument;
 }
 
-// What variables are named besides: OPENAI_KEY, MYSQL_PWD. Not PWD or MONKEY.
-bool ends_like_a_secret(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kEnds = {"_key", "_pass", "_pwd", "_cookie"};
-  return std::any_of(kEnds.begin(), kEnds.end(), [&](std::string_view end) {
-    if (name.size() < end.size()) return false;
-    const std::string_view tail = name.substr(name.size() - end.size());
-    return std::equal(tail.begin(), tail.end(), end.begin(), [](char byte, char wanted) {
-      return (byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte) == wanted;
-    });
-  });
-}
-
-std::string without_user_information(std::string argument) {
-  const std::string_view secret = user_information(argument);
-  if (secret.empty()) return argument;
-  const auto at = static_cast<std::size_t>(secret.data() - argument.data());
-  return argument.replace(at, secret.size(), kRedacted);
+// Whether the argument says by its form that the one after it is a secret: "--token", "Cookie:",
+// "bearer".
+bool announces_a_secret(std::string_view argument) {
+  if (argument.empty()) return false;
+  if (argument == "bearer" || argument == "Bearer") return true;
+  if (argument.back() == ':') return core::names_a_secret(argument.substr(0, argument.size() - 1));
+  return argument.front() == '-' && argument.find('=') == std::string_view::npos &&
+         core::names_a_secret(argument);
 }
 
 }  // namespace
@@ -78,25 +70,19 @@ std::vector<std::string> parse_command(std::string_view bytes) {
 }
 
 bool looks_secret(const Variable& variable) {
-  return core::names_a_secret(variable.name) || ends_like_a_secret(variable.name) ||
-         !user_information(variable.value).empty();
+  return core::names_a_secret(variable.name) || core::find_secret(variable.value).size > 0;
 }
 
 std::vector<std::string> redacted_command(std::vector<std::string> arguments) {
-  bool next_is_secret = false;
+  bool is_secret = false;
   for (std::string& argument : arguments) {
-    if (std::exchange(next_is_secret, false) && argument.rfind("-", 0) != 0) {
+    const bool announces = announces_a_secret(argument);
+    if (is_secret && argument.rfind("-", 0) != 0) {
       argument = kRedacted;
-      continue;
-    }
-    const std::size_t equals = argument.find('=');
-    if (!core::names_a_secret(std::string_view(argument).substr(0, equals))) {
-      argument = without_user_information(std::move(argument));
-    } else if (equals != std::string::npos) {
-      argument.replace(equals + 1, std::string::npos, kRedacted);
     } else {
-      next_is_secret = argument.rfind("-", 0) == 0;
+      argument = without_secrets(std::move(argument));
     }
+    is_secret = announces;
   }
   return arguments;
 }

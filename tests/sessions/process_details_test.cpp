@@ -81,6 +81,33 @@ TEST(RedactedCommand, HidesTheValuesOfSecretOptions) {
               ElementsAre("env", "MY_SECRET=(hidden)", "A=1", "run"));
 }
 
+TEST(LooksSecret, GoesByASecretInTheValue) {
+  EXPECT_TRUE(looks_secret({"DSN", "user:pw@host"}));
+  EXPECT_TRUE(looks_secret({"CONN", "Server=a;Password=b"}));
+  EXPECT_TRUE(looks_secret({"OPTS", "-H 'Authorization: Bearer zzz'"}));
+  EXPECT_FALSE(looks_secret({"REPO", "git@example.org:a/b"}));
+}
+
+TEST(RedactedCommand, HidesHeadersAndWhatABearerHas) {
+  EXPECT_THAT(
+      redacted_command({"curl", "-H", "Authorization: Bearer zzz", "-HX-Api-Key: k", "u"}),
+      ElementsAre("curl", "-H", "Authorization: (hidden)", "-HX-Api-Key: (hidden)", "(hidden)"));
+  EXPECT_THAT(
+      redacted_command({"x", "--pass", "qq", "Authorization:", "Bearer", "zzz", "end"}),
+      ElementsAre("x", "--pass", "(hidden)", "Authorization:", "(hidden)", "(hidden)", "end"));
+  EXPECT_THAT(redacted_command({"sh", "-c", "PGPASS=x psql a:b@c"}),
+              ElementsAre("sh", "-c", "PGPASS=(hidden)"));
+}
+
+TEST(RedactedCommand, HidesEverySecretOfAnArgument) {
+  EXPECT_THAT(redacted_command({"x", "a:b@c d:e@f token=g"}),
+              ElementsAre("x", "(hidden)@c (hidden)@f token=(hidden)"));
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "a:b@c ";
+  const std::string shown = redacted_command({many + "last"}).front();
+  EXPECT_EQ(shown.find("a:b"), std::string::npos) << shown;
+}
+
 TEST(RedactedCommand, TakesNoOptionForASecret) {
   EXPECT_THAT(redacted_command({"agent", "--no-token", "--verbose", "token", "file"}),
               ElementsAre("agent", "--no-token", "--verbose", "token", "file"));

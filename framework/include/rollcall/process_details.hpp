@@ -30,13 +30,13 @@ struct Environment {
 // The arguments out of NUL-ended ones. Pure.
 [[nodiscard]] ROLLCALL_API std::vector<std::string> parse_command(std::string_view bytes);
 
-// Whether a variable is to be shown redacted: its name is like a secret's, or its value holds the
-// user information of a url ("scheme://user:secret@host"). Pure.
+// Whether a variable is to be shown redacted: its name is like a secret's, or its value holds a
+// secret, by the same rules as an argument. Pure.
 [[nodiscard]] ROLLCALL_API bool looks_secret(const Variable& variable);
 
-// Arguments for showing: the value of an option that is named like a secret ("--token X",
-// "--api-key=X"), an assignment to such a name, and a url's user information become
-// "(hidden)". Pure.
+// Arguments for showing: the value of an option or a header that is named like a secret
+// ("--token X", "--api-key=X", "Cookie: X"), an assignment to such a name, what follows "bearer",
+// and the user information of "scheme://user@host" or "user:password@host" become "(hidden)". Pure.
 [[nodiscard]] ROLLCALL_API std::vector<std::string> redacted_command(
     std::vector<std::string> arguments);
 
