@@ -88,7 +88,8 @@ Exit: 0 ended, 1 still there, 3 cannot be told.
   regtool stop 9d0e --force              one SIGKILL
   regtool stop 9d0e --tree               with all that descends from it, and a receipt
 
-Exit: 0 ended or gone already, 1 still there (of --tree: any of it), 4 refused.
+Exit: 0 ended or gone already, 1 still there (of --tree: any of it), 4 refused,
+5 this system cannot, or it failed.
 )"},
     {"kill", R"(Examples:
   regtool kill 9d0e                      SIGKILL
