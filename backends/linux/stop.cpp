@@ -76,8 +76,8 @@ plugin::Status Stop::run(std::int64_t pid, int pidfd, rollcall_stop_outcome& out
   }
   if (!over) over = await(call_.deadline_ns());
   if (holds_) {
-    // Who is still there stays where the next stop finds it.
-    hold(over || tree_.others_ended(false) ? 0 : plugin::kHoldForOrphans);
+    // Who is still there, or was not seen to have gone, stays where the next stop finds it.
+    hold(over ? 0 : plugin::kHoldForOrphans);
     if (over) await(call_.deadline_ns());  // the root itself, which is free to go now
   }
   settle_end(pid, out);

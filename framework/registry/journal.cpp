@@ -89,20 +89,19 @@ class Journal::Impl {
     std::vector<Cursor> segments;
   };
   enum class Home : std::uint8_t { kMake, kMustBeThere };
+  [[nodiscard]] Result<core::PrivateDir> open_home() const {
+    auto home = core::PrivateDir::open(options.home, owner);
+    if (!home) return tl::unexpected(home.error());
+    if (*home) return std::move(**home);
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{} is not there any more", text::for_terminal(options.home)));
+  }
   [[nodiscard]] Result<Change> begin(Home wanted, const Call& call) const {
     if (options.read_only) {
       return fail(ErrorCode::kRefused,
                   fmt::format("{} is opened for reading only", text::for_terminal(options.home)));
     }
-    if (wanted == Home::kMustBeThere) {
-      const auto there = core::PrivateDir::open(options.home, owner);
-      if (!there) return tl::unexpected(there.error());
-      if (!*there) {
-        return fail(ErrorCode::kNotFound,
-                    fmt::format("{} is not there any more", text::for_terminal(options.home)));
-      }
-    }
-    auto home = core::PrivateDir::make(options.home, owner);
+    auto home = wanted == Home::kMake ? core::PrivateDir::make(options.home, owner) : open_home();
     if (!home) return tl::unexpected(home.error());
     if (auto ours = registry::check_is_home(*home); !ours) return tl::unexpected(ours.error());
     auto dir = home->make_child(kJournalFolder);

@@ -551,8 +551,8 @@ int GatedChild::State::next_signal(const sigset_t& held) {
 bool GatedChild::State::take_hold(const siginfo_t& info) {
   const auto asked = hold_asked(info);
   if (!asked) return false;
-  held_for_orphans = *asked == plugin::kHoldForOrphans;
-  held_until_ms = *asked == 0 || held_for_orphans ? 0 : monotonic_ms() + *asked;
+  if (*asked == plugin::kHoldForOrphans) held_for_orphans = true;
+  held_until_ms = *asked == 0 || *asked == plugin::kHoldForOrphans ? 0 : monotonic_ms() + *asked;
   return true;
 }
 
@@ -565,12 +565,14 @@ void GatedChild::State::stay_while_held(const sigset_t& held) {
   siginfo_t info{};
   const timespec no_wait{0, 0};
   while (take_signal(word, no_wait, &info) == SIGURG) (void)take_hold(info);
-  while (held_for_orphans || held_until_ms > monotonic_ms()) {
-    if (!reap_orphans(-1) && held_for_orphans) return;
+  for (;;) {
+    const bool is_any_left = reap_orphans(-1);
+    const bool is_timed = held_until_ms > monotonic_ms();
+    if (!is_timed && !(held_for_orphans && is_any_left)) return;
     constexpr timespec kStep{0, 20'000'000};
     constexpr timespec kUntilOneEnds{60, 0};  // SIGCHLD says so
     info = {};
-    const int signal = take_signal(held, held_for_orphans ? kUntilOneEnds : kStep, &info);
+    const int signal = take_signal(held, is_timed ? kStep : kUntilOneEnds, &info);
     if (signal > 0 && take_hold(info)) continue;
     if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT) return;
   }

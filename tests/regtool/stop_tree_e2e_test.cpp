@@ -192,6 +192,7 @@ TEST_F(StopTree, RunThatIsHeldForItsOrphansEndsWithTheLast) {
       {"sh", "-c", "setsid sh -c 'echo $$ >> " + log() + "; exec sleep 600' & exec sleep 600"});
   ASSERT_TRUE(await_pids(1));
   say_hold(session.child.pid(), plugin::kHoldForOrphans);
+  say_hold(session.child.pid(), 0);  // as a stop that was refused ends
   const pid_t command = command_pid("s-hold");
   ::kill(command, SIGKILL);
   ASSERT_TRUE(wait_until([&] { return testing::state_of(command) == '\0'; }));

@@ -215,18 +215,20 @@ TEST_F(WatchTest, AJournalThatCannotBeWrittenHoldsNothingBack) {
   EXPECT_EQ(last.back().cursor, std::nullopt);
 }
 
+void with_journal(Watch::Options& options, const std::filesystem::path& home,
+                  std::shared_ptr<const Clock> clock) {
+  options.journal = *Journal::open({.home = utf8(home), .clock = std::move(clock)});
+  options.journal_dir = utf8(home / "journal");
+}
+
 TEST_F(WatchTest, WhatEndedWhileNobodyWatchedIsTold) {
   const TempDir dir;
-  const auto with_journal = [&](Watch::Options& options) {
-    options.journal = *Journal::open({.home = utf8(dir / "home"), .clock = clock});
-    options.journal_dir = utf8(dir / "home/journal");
-  };
   put("killed", 7);
   put("forgotten", 8);
   put("replaced", 9);
   put("stays", 10);
   for (const int pid : {7, 8, 9, 10}) runs(pid);
-  begin(with_journal);
+  begin([&](Watch::Options& options) { with_journal(options, dir / "home", clock); });
   const Cursor cursor = *last.back().cursor;
   watch.reset();
   dies(7);
@@ -235,7 +237,7 @@ TEST_F(WatchTest, WhatEndedWhileNobodyWatchedIsTold) {
   put("replaced", 11);
   runs(11);
   const auto told = begin([&](Watch::Options& options) {
-    with_journal(options);
+    with_journal(options, dir / "home", clock);
     options.after = cursor;
   });
   EXPECT_THAT(told, UnorderedElementsAre("gone killed", "removed forgotten", "gone replaced",
@@ -246,10 +248,7 @@ TEST_F(WatchTest, ThatTheJournalWasRemovedIsSaidOnce) {
   const TempDir dir;
   put("web", 7);
   runs(7);
-  begin([&](Watch::Options& options) {
-    options.journal = *Journal::open({.home = utf8(dir / "home"), .clock = clock});
-    options.journal_dir = utf8(dir / "home/journal");
-  });
+  begin([&](Watch::Options& options) { with_journal(options, dir / "home", clock); });
   std::filesystem::remove_all(dir / "home/journal");
   clock->now += 40 * kSecondNs;
   EXPECT_THAT(next(), ElementsAre("(lost)"));
@@ -270,10 +269,7 @@ TEST_F(WatchTest, AHomeThatIsRemovedIsNotMadeAnew) {
   const TempDir dir;
   put("web", 7);
   runs(7);
-  begin([&](Watch::Options& options) {
-    options.journal = *Journal::open({.home = utf8(dir / "home"), .clock = clock});
-    options.journal_dir = utf8(dir / "home/journal");
-  });
+  begin([&](Watch::Options& options) { with_journal(options, dir / "home", clock); });
   std::filesystem::remove_all(dir / "home");
   dies(7);
   watcher->ended(7);

@@ -8,8 +8,8 @@
 //   Meaning   once the command has ended, the guard goes on reaping for at most that many
 //             milliseconds from the signal; 0 lets it go. A later word replaces an earlier one. Its
 //             exit status stays its command's. Any other signal that would end it lets it go too.
-//             kHoldForOrphans: until its last descendant has ended. So whoever was not stopped can
-//             still be found below it.
+//             kHoldForOrphans: until its last descendant has ended, whatever words come later. So
+//             whoever was not stopped can still be found below it.
 //   Who       only a session whose record says `"rollcall.holds": "1"` in its metadata.
 //
 // A signal that every process of a tree is sent carries kTreeSignal (SI_QUEUE, as above): a guard
