@@ -217,6 +217,15 @@ bool is_our_own_shortage(unsigned long code) {
          code == ERROR_NOT_ENOUGH_MEMORY || code == ERROR_OUTOFMEMORY;
 }
 
+// Why a file cannot be read, as its own matter: there may be many others beside it.
+tl::unexpected<Error> odd_one(Error error) {
+  const auto code = static_cast<unsigned long>(error.os_code);
+  if (error.code == ErrorCode::kIo && !is_our_own_shortage(code)) {
+    error.code = ErrorCode::kUnreadable;
+  }
+  return tl::unexpected(std::move(error));
+}
+
 // Reads `size` bytes and whatever has been added since, up to max_bytes.
 Result<std::string> read_all(HANDLE file, std::size_t size, std::size_t max_bytes,
                              const std::string& path) {
@@ -468,7 +477,7 @@ Result<FileContent> PrivateDir::read(std::string_view name, std::size_t max_byte
   };
   if (hint == FileKind::kUnknown) {
     const auto stamp = stat(name);
-    if (!stamp) return tl::unexpected(stamp.error());
+    if (!stamp) return odd_one(stamp.error());
     hint = stamp->kind;
   }
   if (hint != FileKind::kRegular) return odd_kind(hint);
@@ -478,14 +487,9 @@ Result<FileContent> PrivateDir::read(std::string_view name, std::size_t max_byte
                   {.access = FILE_READ_DATA | FILE_READ_ATTRIBUTES | READ_CONTROL,
                    .options = native::kNonDirectoryFile | native::kOpenNoRecall},
                   file);
-  if (code != ERROR_SUCCESS) {
-    auto error = io_error("open", path, code);
-    const bool absent = error.value().code == ErrorCode::kNotFound;
-    if (!absent && !is_our_own_shortage(code)) error.value().code = ErrorCode::kUnreadable;
-    return error;
-  }
+  if (code != ERROR_SUCCESS) return odd_one(io_error("open", path, code).value());
   auto stamp = stamp_of(file.get(), path);
-  if (!stamp) return tl::unexpected(stamp.error());
+  if (!stamp) return odd_one(std::move(stamp.error()));
   if (stamp->kind != FileKind::kRegular) return odd_kind(stamp->kind);
   const auto access = read_access(file.get());
   if (access) stamp->owner = access->owner.number();
@@ -518,14 +522,9 @@ Result<FileContent> PrivateDir::read_part(std::string_view name, std::uint64_t o
                   {.access = FILE_READ_DATA | FILE_READ_ATTRIBUTES | READ_CONTROL,
                    .options = native::kNonDirectoryFile | native::kOpenNoRecall},
                   file);
-  if (code != ERROR_SUCCESS) {
-    auto error = io_error("open", path, code);
-    const bool absent = error.value().code == ErrorCode::kNotFound;
-    if (!absent && !is_our_own_shortage(code)) error.value().code = ErrorCode::kUnreadable;
-    return error;
-  }
+  if (code != ERROR_SUCCESS) return odd_one(io_error("open", path, code).value());
   const auto stamp = stamp_of(file.get(), path);
-  if (!stamp) return tl::unexpected(stamp.error());
+  if (!stamp) return odd_one(stamp.error());
   FileContent content{*stamp, {}};
   if (content.stamp.kind != FileKind::kRegular) {
     return fail(ErrorCode::kUnreadable,

@@ -384,6 +384,18 @@ TEST(PrivateDirOfAnyone, IsNoFileAndNothing) {
   EXPECT_FALSE(*none);
 }
 
+// One such file must not keep the others of its folder from being read.
+TEST(PrivateDirOfAnyone, CallsAFileUnreadableThatCannotEvenBeLookedAt) {
+  const auto dir = PrivateDir::open_any("Z:\\dev", PrivateDir::Links::kFollow);
+  if (!dir || !*dir) GTEST_SKIP() << "only Wine shows devices as files";
+  ASSERT_FALSE((*dir)->stat("zero"));
+  for (const FileKind hint : {FileKind::kUnknown, FileKind::kRegular}) {
+    const auto content = (*dir)->read("zero", 16, hint);
+    ASSERT_FALSE(content);
+    EXPECT_EQ(content.error().code, ErrorCode::kUnreadable) << content.error().message;
+  }
+}
+
 TEST(PrivateDirOfAnyone, FollowsALinkOnlyWhereItIsAskedTo) {
   const TempDir temp;
   std::filesystem::create_directories(temp / "d");
