@@ -121,6 +121,7 @@ class CommandLine {
     app_.footer(std::string(examples_of("")));
     app_.require_subcommand(0, 1);
     app_.fallthrough();
+    app_.allow_windows_style_options(false);  // there, /json is a word as it is elsewhere
     app_.set_help_flag("-h,--help", "This help");
     add_globals();
     add_reading();

@@ -48,6 +48,13 @@ TEST(CommandLine, RefusesUnknownWords) {
   expect_usage({"--home", "/a", "--user", "b", "ps"});
 }
 
+TEST(CommandLine, TakesNoWordThatBeginsWithASlashForAnOption) {
+  expect_usage({"ps", "/json"});
+  expect_usage({"/home:x", "ps"});
+  expect_usage({"ps", "/home:x"});
+  EXPECT_EQ(parsed<SentinelCheckCommand>({"sentinel", "check", "/json"}).file, "/json");
+}
+
 TEST(CommandLine, RefusesIdsThatArePathsOrOptions) {
   for (const char* command : {"verify", "show", "stop", "kill", "wait", "forget"}) {
     for (const std::string& id :
