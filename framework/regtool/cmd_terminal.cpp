@@ -67,6 +67,9 @@ Outcome<void> check_own_process(const std::string& id, std::string_view users) {
 // The environment of a process that was ours before it was read and after it.
 Outcome<std::string> own_environment(Registry& registry, const std::string& id) {
   const auto users = registry.read_process(id, ReadWhat::kUsers, {});
+  if (!users && users.error().code == ErrorCode::kUnsupported) {
+    return tl::unexpected(to_capability_failure(users.error(), id));
+  }
   if (!users && users.error().code != ErrorCode::kNotFound) {
     return refuse(id, "it cannot be told whose process it is: " + users.error().message);
   }

@@ -49,6 +49,9 @@ std::vector<ActSupport> act_support(ProcessProbe& probe, ProcessControl* control
   all.push_back({"wait", control != nullptr, why});
   all.push_back(support_of("env", probe.read(own_pid, ReadWhat::kEnvironment, {})));
   all.push_back(support_of("tree", probe.list({})));
+  for (const char* act : {"terminal", "type"}) {
+    all.push_back(support_of(act, probe.read(own_pid, ReadWhat::kUsers, {})));
+  }
   return all;
 }
 

@@ -151,7 +151,9 @@ Status put(HANDLE handle, std::string_view bytes) {
     if (::WriteFile(handle, bytes.data(), size, &done, nullptr) == 0) {
       const DWORD code = ::GetLastError();
       // There is no signal to die of, but nobody is there to be told either.
-      if (code == ERROR_BROKEN_PIPE || code == ERROR_NO_DATA) std::_Exit(kExitIo);
+      if (code == ERROR_BROKEN_PIPE || code == ERROR_NO_DATA || code == ERROR_PIPE_NOT_CONNECTED) {
+        std::_Exit(kExitIo);
+      }
       return io_failure("cannot write the output", code);
     }
     bytes.remove_prefix(done);

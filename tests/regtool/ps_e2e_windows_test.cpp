@@ -117,5 +117,23 @@ TEST_F(Ps, EndsQuietlyWhereNobodyReads) {
   EXPECT_EQ(ran.err, "");
 }
 
+TEST_F(Ps, EndsQuietlyWhereItsReaderHungUp) {
+  const std::wstring name =
+      L"\\\\.\\pipe\\rollcall-test-" + std::to_wstring(::GetCurrentProcessId());
+  const core::Handle server(::CreateNamedPipeW(name.c_str(), PIPE_ACCESS_INBOUND,
+                                               PIPE_TYPE_BYTE | PIPE_WAIT, 1, 0, 0, 0, nullptr));
+  const core::Handle client(
+      ::CreateFileW(name.c_str(), GENERIC_WRITE, 0, nullptr, OPEN_EXISTING, 0, nullptr));
+  ASSERT_NE(::DisconnectNamedPipe(server.get()), 0);
+  Pipe err = Pipe::from_child();
+  Started started;
+  started.child = Child::exec(program(), {"regtool", "--trust-plugins", "ps"},
+                              {nullptr, client.get(), err.theirs.get()});
+  started.err = std::move(err.ours);
+  const Ran ran = finish(std::move(started));
+  EXPECT_EQ(ran.code, 5U);
+  EXPECT_EQ(ran.err, "");
+}
+
 }  // namespace
 }  // namespace rollcall::regtool

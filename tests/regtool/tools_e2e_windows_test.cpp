@@ -125,6 +125,26 @@ TEST_F(Tools, KnowsNoOtherUsersHomes) {
   EXPECT_EQ(string_at(parse_json(ran.out), "error.code"), "capability_unavailable");
 }
 
+TEST_F(Tools, HasNoTerminalsAndSaysSo) {
+  Child child = Child::sleeper();
+  put_record_of("s-1", child);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"terminal", "s-1", "--json"},
+        {"type", "s-1", "--json", "Enter"}}) {
+    const Ran ran = run(words);
+    EXPECT_EQ(ran.code, 5U) << words[1] << ran.err;
+    EXPECT_EQ(string_at(parse_json(ran.out), "error.code"), "capability_unavailable");
+  }
+  const auto json = parse_json(run({"doctor", "--json"}).out);
+  std::set<std::string> missing;
+  for (const auto& act : at(json, "acts").GetArray()) {
+    if (string_at(act, "state") == "unsupported") missing.insert(string_at(act, "act"));
+  }
+  for (const char* act : {"terminal", "type", "stop --tree", "kill --signal STOP"}) {
+    EXPECT_EQ(missing.count(act), 1U) << act;
+  }
+}
+
 TEST_F(Tools, TakesTheHomeDirectoryOfTheProfile) {
   set("ROLLCALL_HOME", std::nullopt);
   set("USERPROFILE", testing::utf8(dir_.path()));
