@@ -129,8 +129,8 @@ TEST_F(Tools, HasNoTerminalsAndSaysSo) {
   Child child = Child::sleeper();
   put_record_of("s-1", child);
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"terminal", "s-1", "--json"},
-        {"type", "s-1", "--json", "Enter"}}) {
+       {std::vector<std::string>{"--json", "terminal", "s-1"},
+        std::vector<std::string>{"--json", "type", "s-1", "--", "Enter"}}) {
     const Ran ran = run(words);
     EXPECT_EQ(ran.code, 5U) << words[1] << ran.err;
     EXPECT_EQ(string_at(parse_json(ran.out), "error.code"), "capability_unavailable");
