@@ -77,6 +77,26 @@ class WindowsStage final : public Stage {
     ::CloseHandle(opened);  // a privilege of ours opens whatever is closed
     return std::nullopt;
   }
+  // Numbers that were given up are used anew one after the other, by processes and threads alike:
+  // threads that end at once go through them, and when the one comes up that stood before `pid`'s,
+  // the next is for a process.
+  std::optional<std::int64_t> replace(std::int64_t pid) override {
+    let_go(pid);
+    if (is_kept(pid)) return run();
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    std::int64_t before = 0;  // 0: not known yet
+    std::int64_t last = 0;
+    while (std::chrono::steady_clock::now() < until) {
+      const std::int64_t number = number_of_a_thread();
+      if (number == pid) before = last;
+      last = number;
+      if (before == 0 || number != before) continue;
+      const std::int64_t started = run();
+      if (started == pid) return pid;
+      let_go(started);
+    }
+    return std::nullopt;
+  }
   std::optional<std::int64_t> thread() override { return ::GetCurrentThreadId(); }
   std::optional<std::pair<std::int64_t, std::int64_t>> family() override {
     const std::int64_t parent = keep({.mode = L"parent"});
@@ -117,6 +137,32 @@ class WindowsStage final : public Stage {
     return pid;
   }
   Companion& companion(std::int64_t pid) { return companions_.at(pid); }
+  void let_go(std::int64_t pid) {
+    end(pid, 0);
+    companions_.erase(pid);
+  }
+  // Whether somebody's handle keeps the number of a process that has ended, now and for a while.
+  static bool is_kept(std::int64_t pid) {
+    for (int i = 0; i < 100; ++i) {
+      const auto number = static_cast<DWORD>(pid);
+      const HANDLE opened = ::OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, number);
+      const bool is_it = opened != nullptr && ::GetProcessId(opened) == number;
+      if (opened != nullptr) ::CloseHandle(opened);
+      if (!is_it) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return true;
+  }
+  static DWORD WINAPI do_nothing(void*) { return 0; }
+  // 0: it could not be started.
+  static std::int64_t number_of_a_thread() {
+    DWORD number = 0;
+    const HANDLE thread = ::CreateThread(nullptr, 0, &do_nothing, nullptr, 0, &number);
+    if (thread == nullptr) return 0;
+    ::WaitForSingleObject(thread, 5'000);
+    ::CloseHandle(thread);
+    return number;
+  }
 
   std::map<std::int64_t, Companion> companions_;
   std::filesystem::path directory_;
