@@ -1,34 +1,26 @@
 // The session's door and children.
-#include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <cstdlib>
 #include <set>
 
 #include "doors/asking.hpp"
 #include "doors/session_door.hpp"
 #include "doors/sockets.hpp"
+#include "support/process.hpp"
 
 namespace rollcall::test {
 namespace {
 
 std::set<int> open_descriptors() {
-  std::set<int> all;
-  DIR* directory = ::opendir("/proc/self/fd");
-  if (directory == nullptr) return all;
-  while (const dirent* entry = ::readdir(directory)) {
-    if (entry->d_name[0] != '.') all.insert(std::atoi(entry->d_name));
-  }
-  all.erase(::dirfd(directory));
-  ::closedir(directory);
-  return all;
+  const auto all = testing::descriptors();
+  return {all.begin(), all.end()};
 }
 
 TEST(SessionDoor, LeavesNoDescriptorToChildren) {
   const auto before = open_descriptors();
-  if (before.empty()) GTEST_SKIP() << "/proc/self/fd cannot be read";
+  if (before.empty()) GTEST_SKIP() << "the system does not say what is open";
   const auto door = SessionDoor::open({.session_id = kSession});
   ASSERT_TRUE(door) << door.error().message;
   const RawSocket client = connect_to((*door)->port(), true);

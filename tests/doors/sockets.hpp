@@ -22,6 +22,8 @@ struct Bound {
 [[nodiscard]] Bound bind_tcp(Where where, std::uint16_t port);
 [[nodiscard]] RawSocket bind_unix(const std::string& path);
 [[nodiscard]] bool has_unix_sockets();
+// The most bytes that the path of a Unix socket has here.
+[[nodiscard]] std::size_t longest_unix_path();
 void listen_on(RawSocket socket, int backlog);
 [[nodiscard]] RawSocket accept_from(RawSocket listener);
 // To 127.0.0.1. `waits`: until it is connected, and then at most 30 s for each byte.

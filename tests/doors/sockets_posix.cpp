@@ -88,6 +88,8 @@ RawSocket bind_unix(const std::string& path) {
 
 bool has_unix_sockets() { return true; }
 
+std::size_t longest_unix_path() { return sizeof(sockaddr_un::sun_path) - 1; }
+
 void listen_on(RawSocket socket, int backlog) { ::listen(fd_of(socket), backlog); }
 
 RawSocket accept_from(RawSocket listener) {

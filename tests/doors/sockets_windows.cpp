@@ -84,6 +84,8 @@ bool has_unix_sockets() {
   return socket >= 0;
 }
 
+std::size_t longest_unix_path() { return sizeof(sockaddr_un::sun_path) - 1; }
+
 void listen_on(RawSocket socket, int backlog) { ::listen(socket_of(socket), backlog); }
 
 RawSocket accept_from(RawSocket listener) {

@@ -29,11 +29,12 @@ TEST(Search, LooksNeitherInTheWorkingDirectoryNorOnTheLoadersPath) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     ::setenv("LD_LIBRARY_PATH", folder.path().c_str(), 1);
+    ::setenv("DYLD_LIBRARY_PATH", folder.path().c_str(), 1);
     ::setenv("ROLLCALL_PLUGIN_PATH", ":.:", 1);
     if (::chdir(folder.path().c_str()) != 0) ::_exit(2);
     Host::Options options;
     options.use_builtin_dir = false;
-    options.plugin_files = {"fault_none.so"};
+    options.plugin_files = {std::string("fault_none") + kSuffix};
     auto host = Host::open(std::move(options));
     if (!host) ::_exit(3);
     for (const auto& info : (*host)->plugins(true)) {

@@ -15,6 +15,8 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
+const std::string kNoFault = std::string("fault_none") + kSuffix;
+
 class Trust : public ::testing::Test {
  protected:
   Trust() { folder_.add("fault_none"); }
@@ -58,7 +60,8 @@ TEST_F(Trust, IsRefusedToAFolderThatTheGroupMayWrite) {
 
 TEST_F(Trust, IsRefusedBelowAParentThatTheGroupMayWrite) {
   PluginFolder::set_mode(folder_.temp().path().string(), 0770);
-  expect_refused("the folder " + folder_.temp().path().string() + " is writable by the group");
+  expect_refused("the folder " + fs::canonical(folder_.temp().path()).string() +
+                 " is writable by the group");
 }
 
 TEST_F(Trust, IsRefusedBelowAStickyParentThatIsNotRoots) {
@@ -136,7 +139,7 @@ TEST_F(Trust, FollowsALinkedFolderToWhereItLeads) {
 TEST_F(Trust, IsNotGivenToARelativePath) {
   Host::Options options = quiet_options();
   options.plugin_dirs = {"plugins"};
-  options.plugin_files = {"fault_none.so"};
+  options.plugin_files = {kNoFault};
   const auto infos = open_host(std::move(options))->plugins(true);
   ASSERT_EQ(infos.size(), 2U);
   for (const PluginInfo& info : infos) {
@@ -179,7 +182,7 @@ TEST_F(Trust, CanBeWaivedLoudly) {
 TEST_F(Trust, SeesThatAFileWasExchanged) {
   const auto folder = loader::TrustedFolder::open(folder_.path(), {});
   ASSERT_TRUE(folder) << folder.error().message;
-  const auto file = folder->open_file("fault_none.so");
+  const auto file = folder->open_file(kNoFault);
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_TRUE(file->still_there());
   fs::copy_file(library(), library() + ".new");
@@ -192,7 +195,8 @@ TEST_F(Trust, SeesThatAFileWasExchanged) {
 TEST_F(Trust, TakesNoNameThatLeadsElsewhere) {
   const auto folder = loader::TrustedFolder::open(folder_.path(), {});
   ASSERT_TRUE(folder);
-  for (const char* name : {"", ".", "..", "../plugins/fault_none.so", "/etc/passwd"}) {
+  const std::vector<std::string> names = {"", ".", "..", "../plugins/" + kNoFault, "/etc/passwd"};
+  for (const std::string& name : names) {
     const auto file = folder->open_file(name);
     ASSERT_FALSE(file) << name;
     EXPECT_EQ(file.error().code, ErrorCode::kInvalid) << name;

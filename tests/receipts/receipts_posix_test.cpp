@@ -33,7 +33,7 @@ TEST_F(ReceiptsTest, TheGuardRemovesItAndOnlyInTheProcessThatMadeIt) {
 }
 
 TEST_F(ReceiptsTest, FilesAndFoldersArePrivateUnderAnyUmask) {
-  for (const mode_t mask : {0000, 0777}) {
+  for (const mode_t mask : {mode_t{0}, mode_t{0777}}) {
     const mode_t before = ::umask(mask);
     const auto registered = add("rt_" + std::to_string(mask));
     ::umask(before);

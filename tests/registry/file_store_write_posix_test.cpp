@@ -1,16 +1,14 @@
 // Writing a home on a POSIX system: modes from creation, odd files, full disks, many processes.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "core/close_on_exec_posix.hpp"
+#include "registry/file_store_checks.hpp"
 #include "registry/posix_fixture.hpp"
 
 namespace rollcall {
@@ -73,52 +71,12 @@ TEST(FileStoreCreate, ReplacesNoOtherOddFile) {
   EXPECT_EQ(names_in(home.running()).size(), 3U);
 }
 
-int check_private_modes(const Home& home, mode_t mask) {
-  int failures = 0;
-  ::umask(mask);
-  const auto store = home.open();
-  CHILD_CHECK(failures, store->create_if_absent("a", record_bytes("a"), {}));
-  CHILD_CHECK(failures, store->write_control("a", "t0ken", false, {}));
-  const auto stored = store->read("a", {});
-  CHILD_CHECK(failures, stored && stored->problem.empty());
-  if (failures > 0) return failures;
-  CHILD_CHECK(failures, store->replace_if("a", stored->version, record_bytes("a", "b"), {}));
-  CHILD_CHECK(failures, mode_of(home.path()) == 0700);
-  CHILD_CHECK(failures, mode_of(home.running()) == 0700);
-  CHILD_CHECK(failures, mode_of(home.path() / "lock") == 0600);
-  CHILD_CHECK(failures, mode_of(home.record("a")) == 0600);
-  CHILD_CHECK(failures, mode_of(home.running() / "a.control") == 0600);
-  CHILD_CHECK(failures, store->archive_gone(*store->read("a", {}), sample_record("a"), {}, {}));
-  CHILD_CHECK(failures, mode_of(home.path() / "gone") == 0700);
-  CHILD_CHECK(failures, mode_of(home.path() / "gone/a.json") == 0600);
-  return failures;
-}
-
 TEST(FileStoreModes, ArePrivateUnderAnyUmask) {
-  for (const mode_t mask : {0U, 022U, 077U, 0777U}) {
+  for (const mode_t mask : {mode_t{0}, mode_t{022}, mode_t{077}, mode_t{0777}}) {
     const Home home;
     EXPECT_EQ(run_as_ordinary_user(home.dir(), [&] { return check_private_modes(home, mask); }), 0)
         << std::oct << mask;
   }
-}
-
-TEST(FileStoreModes, ArePrivateFromCreationWithoutAnyChmod) {
-  const Home home;
-  auto child = Child::run([&] {
-    if (!deny_system_calls({SYS_fchmod, SYS_fchmodat,
-#ifdef SYS_chmod
-                            SYS_chmod,
-#endif
-                            452 /* fchmodat2 */},
-                           EPERM)) {
-      return 77;
-    }
-    return check_private_modes(home, 0);
-  });
-  const auto status = child.wait();
-  ASSERT_TRUE(status && WIFEXITED(*status));
-  if (WEXITSTATUS(*status) == 77) GTEST_SKIP() << "no seccomp here";
-  EXPECT_EQ(WEXITSTATUS(*status), 0);
 }
 
 TEST(FileStoreModes, AreTakenFromGroupAndOthersOnWriting) {
@@ -190,22 +148,6 @@ TEST(FileStoreModes, AreNotTakenWhereNoChangeCanBeMade) {
   EXPECT_EQ(mode_of(home.running()), 0755U);
 }
 
-TEST(FileStoreModes, AreNotTakenFromTheKernelsOwnDirectories) {
-  // Refused by what they are as their owner, and by their owner else: never by an attempt.
-  for (const char* path : {"/proc", "/sys", "/proc/self"}) {
-    const auto before = mode_of(path);
-    const Home home;
-    const auto store = home.open([&](FileStore::Options& o) {
-      o.home = path;
-      o.lock_timeout_ms = 0;
-    });
-    const auto created = store->create_if_absent("a", record_bytes("a"), {});
-    ASSERT_FALSE(created) << path;
-    EXPECT_EQ(created.error().code, ErrorCode::kDenied) << created.error().message;
-    EXPECT_EQ(mode_of(path), before) << path;
-  }
-}
-
 TEST(FileStoreReadOnly, ChangesNoMode) {
   const Home home;
   home.plant("a.json", record_bytes("a"));
@@ -234,24 +176,6 @@ TEST(FileStoreReplace, KeepsTheNewestOfTwoForeignRecordsAndLosesNeither) {
   EXPECT_EQ(names_in(home.running()), std::vector<std::string>{"a.json"});
 }
 
-// With no room for another byte: errors, the earlier record whole, nothing left behind.
-int check_full_disk(const Home& home, const std::string& version) {
-  int failures = 0;
-  const auto store = home.open();
-  const std::string big = record_bytes("a", std::string(8'000, 'x'));
-  const auto replaced = store->replace_if("a", version, big, {});
-  CHILD_CHECK(failures, !replaced && replaced.error().code == ErrorCode::kIo);
-  CHILD_CHECK(failures, !store->create_if_absent("b", big, {}));
-  const auto judged = store->read("a", {});
-  CHILD_CHECK(failures, judged && judged->bytes == record_bytes("a"));
-  Record gone = sample_record("a");
-  gone.metadata["filler"] = std::string(8'000, 'x');
-  CHILD_CHECK(failures, judged && !store->archive_gone(*judged, gone, {}, {}));
-  CHILD_CHECK(failures, slurp(home.record("a")) == record_bytes("a"));
-  CHILD_CHECK(failures, names_in(home.running()) == std::vector<std::string>{"a.json"});
-  return failures;
-}
-
 TEST(FileStoreFullDisk, KeepsTheEarlierRecordWhenFilesMayNotGrow) {
   const Home home;
   ASSERT_TRUE(home.open()->create_if_absent("a", record_bytes("a"), {}));
@@ -267,31 +191,6 @@ TEST(FileStoreFullDisk, KeepsTheEarlierRecordWhenFilesMayNotGrow) {
   EXPECT_EQ(WEXITSTATUS(*status), 0);
 }
 
-TEST(FileStoreFullDisk, KeepsTheEarlierRecordOnATinyFullFileSystem) {
-  const Home home;
-  fs::create_directory(home.path());
-  auto child = Child::run([&] {
-    if (::unshare(CLONE_NEWNS) != 0 ||
-        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("none", home.path().c_str(), "tmpfs", 0, "size=64k,mode=0700") != 0) {
-      return 77;
-    }
-    int failures = 0;
-    CHILD_CHECK(failures, home.open()->create_if_absent("a", record_bytes("a"), {}));
-    const auto stored = home.open()->read("a", {});
-    CHILD_CHECK(failures, stored);
-    if (failures > 0) return failures;
-    std::ofstream filler(home.path() / "filler");
-    while (filler.put('x').flush()) {
-    }
-    return check_full_disk(home, stored->version);
-  });
-  const auto status = child.wait(60s);
-  ASSERT_TRUE(status && WIFEXITED(*status));
-  if (WEXITSTATUS(*status) == 77) GTEST_SKIP() << "mounting in a namespace of our own needs root";
-  EXPECT_EQ(WEXITSTATUS(*status), 0);
-}
-
 TEST(FileStoreLock, RefusesALockFileThatIsOdd) {
   const Home home;
   fs::create_directory(home.path());
@@ -300,48 +199,11 @@ TEST(FileStoreLock, RefusesALockFileThatIsOdd) {
             ErrorCode::kDenied);
 }
 
-TEST(FileStoreWithoutSpecialRenames, KeepsEveryRule) {
-  const Home home;
-  auto child = Child::run([&] {
-    if (!deny_special_renames()) return 77;
-    int failures = 0;
-    const auto store = home.open();
-    CHILD_CHECK(failures, store->create_if_absent("a", record_bytes("a"), {}));
-    const auto again = store->create_if_absent("a", record_bytes("a"), {});
-    CHILD_CHECK(failures, !again && again.error().code == ErrorCode::kExists);
-    const auto first = store->read("a", {});
-    CHILD_CHECK(failures,
-                first && store->replace_if("a", first->version, record_bytes("a", "b"), {}));
-    CHILD_CHECK(failures, slurp(home.record("a")) == record_bytes("a", "b"));
-    CHILD_CHECK(failures, first && !store->replace_if("a", first->version, record_bytes("a"), {}));
-    CHILD_CHECK(failures, first && !store->remove_if("a", first->version, {}));
-    CHILD_CHECK(failures, names_in(home.running()) == std::vector<std::string>{"a.json"});
-    const auto racing = home.open([&](FileStore::Options& o) {
-      o.before_step = [&](std::string_view step) {
-        if (step == "take aside") home.plant_over("a.json", record_bytes("a", "successor"));
-      };
-    });
-    const auto judged = store->read("a", {});
-    CHILD_CHECK(failures, judged && !racing->remove_if("a", judged->version, {}));
-    CHILD_CHECK(failures, slurp(home.record("a")) == record_bytes("a", "successor"));
-    CHILD_CHECK(failures, names_in(home.running()) == std::vector<std::string>{"a.json"});
-    const auto last = store->read("a", {});
-    CHILD_CHECK(failures, last && store->archive_gone(*last, sample_record("a"), {}, {}));
-    CHILD_CHECK(failures, store->undo_gone("a", {}));
-    CHILD_CHECK(failures, names_in(home.running()) == std::vector<std::string>{"a.json"});
-    return failures;
-  });
-  const auto status = child.wait();
-  ASSERT_TRUE(status && WIFEXITED(*status));
-  if (WEXITSTATUS(*status) == 77) GTEST_SKIP() << "no seccomp here";
-  EXPECT_EQ(WEXITSTATUS(*status), 0);
-}
-
 TEST(FileStoreCreate, HasOneWinnerAmongFiftyProcesses) {
   const Home home;
   constexpr int kProcesses = 50;
   int gate[2];
-  ASSERT_EQ(::pipe2(gate, O_CLOEXEC), 0);
+  ASSERT_EQ(core::open_pipe(gate), 0);
   std::vector<Child> children;
   for (int i = 0; i < kProcesses; ++i) {
     children.push_back(Child::run([&, i] {
@@ -367,25 +229,6 @@ TEST(FileStoreCreate, HasOneWinnerAmongFiftyProcesses) {
   ASSERT_EQ(winners.size(), 1U);
   EXPECT_EQ(slurp(home.record("one")), record_bytes("one", "writer-" + std::to_string(winners[0])));
   EXPECT_EQ(names_in(home.running()), std::vector<std::string>{"one.json"});
-}
-
-TEST(FileStoreCreate, LeavesNoDescriptorToAProgramThatIsExecuted) {
-  const Home home;
-  const std::size_t before = open_descriptors();
-  const auto store = home.open([&](FileStore::Options& o) {
-    // In the middle of a change: the lock, the directories and all are open.
-    o.before_step = [&](std::string_view) {
-      auto child = Child::exec({"ls", "-l", "/proc/self/fd"});
-      EXPECT_GT(open_descriptors(), before);
-      const auto status = child.wait();
-      EXPECT_TRUE(status && *status == 0);
-    };
-  });
-  ::testing::internal::CaptureStdout();
-  ASSERT_TRUE(store->create_if_absent("a", record_bytes("a"), {}));
-  const std::string shown = ::testing::internal::GetCapturedStdout();
-  EXPECT_NE(shown.find("fd"), std::string::npos);
-  EXPECT_EQ(shown.find(home.dir().path().string()), std::string::npos) << shown;
 }
 
 }  // namespace

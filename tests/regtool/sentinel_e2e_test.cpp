@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "regtool/regtool_fixture.hpp"
-#include "support/forced_pid.hpp"
+#include "support/forced_pid_linux.hpp"
 
 namespace rollcall::regtool {
 namespace {

@@ -1,20 +1,18 @@
-// Sentinel files on a POSIX system: zombies, reused pids, links, modes, and many starters at once.
+// Sentinel files on a POSIX system: zombies, links, modes, and many starters at once.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "registry/posix_fixture.hpp"
+#include "sentinels/one_winner.hpp"
 #include "sentinels/sentinel_file_fixture.hpp"
-#include "support/forced_pid.hpp"
 
 namespace rollcall {
 namespace {
@@ -27,26 +25,6 @@ TEST_F(SentinelFile, OfAZombieIsDead) {
   child.kill();
   ASSERT_TRUE(wait_until([&] { return state_of(child.pid()) == 'Z'; }));
   EXPECT_EQ(check().state, SentinelState::kDead);
-}
-
-TEST_F(SentinelFile, IsNotFooledByAnotherProcessOnThePid) {
-  if (!can_force_pids()) GTEST_SKIP() << "this user may not choose pids";
-  Child child = Child::sleeper();
-  const pid_t pid = child.pid();
-  ASSERT_TRUE(write(pid));
-  const std::string token = start_token_of(pid);
-  child.kill();
-  child.wait();
-  // The start is counted in ticks of 10 ms: the next process has to begin in another one.
-  Child next;
-  ASSERT_TRUE(wait_until([&] {
-    next = Child();
-    next = sleeper_with_pid(pid);
-    return next.pid() == pid && start_token_of(pid) != token;
-  }));
-  const auto report = check();
-  EXPECT_EQ(report.state, SentinelState::kDead) << report.reason;
-  EXPECT_EQ(report.code, Reason::kOtherProcess);
 }
 
 TEST_F(SentinelFile, ThatCannotBeReadIsUnknownAndNeverWaitedFor) {
@@ -112,59 +90,16 @@ TEST_F(SentinelFile, OfAFullDiskIsAnErrorAndTheOldOneStays) {
   EXPECT_EQ(names_in(dir.path()), std::vector<std::string>{"web.pid"});
 }
 
-// `special`: whether the file system swaps names and renames without replacing.
-void expect_one_winner(const SentinelFile&, const test::Rig& rig, const std::string& file,
-                       bool special) {
-  constexpr int kStarters = 20;
-  std::array<int, 2> said{};
-  std::array<int, 2> done{};
-  ASSERT_EQ(::pipe(said.data()), 0);
-  ASSERT_EQ(::pipe(done.data()), 0);
-  std::vector<Child> starters;
-  for (int i = 0; i < kStarters; ++i) {
-    starters.push_back(Child::run([&] {
-      ::close(done[1]);
-      if (!special && !deny_special_renames()) return 3;
-      const auto self = identify_self(*rig.probe, {}).value();
-      const auto written = write_sentinel(file, self, SentinelReplace::kIfDead, *rig.probe, {});
-      const char word = written ? 'w' : 'l';
-      if (::write(said[1], &word, 1) != 1) return 1;
-      char end = 0;
-      (void)!::read(done[0], &end, 1);
-      return 0;
-    }));
-  }
-  ::close(done[0]);
-  std::string words;
-  for (int i = 0; i < kStarters; ++i) {
-    char word = 0;
-    ASSERT_EQ(::read(said[0], &word, 1), 1);
-    words += word;
-  }
-  EXPECT_EQ(std::count(words.begin(), words.end(), 'w'), 1) << words;
-  EXPECT_EQ(check_sentinel(file, *rig.probe, {}).state, SentinelState::kAlive);
-  ::close(done[1]);
-  for (Child& starter : starters) EXPECT_EQ(starter.wait(), 0);
-  ::close(said[0]);
-  ::close(said[1]);
-}
+bool as_it_is() { return true; }
 
-TEST_F(SentinelFile, HasOneWinnerOfManyStarters) { expect_one_winner(*this, rig, file, true); }
+TEST_F(SentinelFile, HasOneWinnerOfManyStarters) { expect_one_winner(rig, file, as_it_is); }
 
 TEST_F(SentinelFile, HasOneWinnerOfManyStartersInPlaceOfADeadOne) {
   Child child = Child::sleeper();
   ASSERT_TRUE(write(child.pid()));
   child.kill();
   child.wait();
-  expect_one_winner(*this, rig, file, true);
-}
-
-TEST_F(SentinelFile, HasOneWinnerWhereNoNamesAreSwapped) {
-  Child child = Child::sleeper();
-  ASSERT_TRUE(write(child.pid()));
-  child.kill();
-  child.wait();
-  expect_one_winner(*this, rig, file, false);
+  expect_one_winner(rig, file, as_it_is);
 }
 
 }  // namespace

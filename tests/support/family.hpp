@@ -2,7 +2,6 @@
 #pragma once
 
 #include <signal.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>

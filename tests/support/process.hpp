@@ -1,10 +1,8 @@
 // Children of a test: started, waited for with a deadline, and never left behind.
 #pragma once
 
-#include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,11 +14,11 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "core/close_on_exec_posix.hpp"
 #include "support/temp_dir.hpp"
 
 namespace rollcall::testing {
@@ -38,44 +36,38 @@ inline bool wait_until(const std::function<bool()>& condition,
   return true;
 }
 
-// What /proc/PID/stat holds behind the command name, split on blanks; [0] is field 3, the state.
-// Read apart from the code under test. Empty where there is no such process.
-inline std::vector<std::string> stat_fields(pid_t pid) {
-  const std::string line = slurp("/proc/" + std::to_string(pid) + "/stat");
-  std::vector<std::string> fields;
-  const auto paren = line.rfind(')');
-  if (paren == std::string::npos) return fields;
-  std::string field;
-  for (const char c : std::string_view(line).substr(paren + 1)) {
-    if (c == ' ' || c == '\n') {
-      if (!field.empty()) fields.push_back(std::exchange(field, {}));
-    } else {
-      field += c;
-    }
-  }
-  return fields;
+// What the system says of a process, read apart from the code under test.
+
+// When it started, as the platform's backend writes it; "" where there is no such process.
+std::string start_token_of(pid_t pid);
+
+// 'R' or 'S': it runs or sleeps; 'T': it is stopped; 'Z': it has exited and is not reaped; others
+// as ps(1) has them. 0: there is no such process.
+char state_of(pid_t pid);
+
+// Whether it has exited, all its threads (a sanitizer's too), and is not reaped.
+bool is_zombie(pid_t pid);
+
+// The descriptors that this process holds; empty where the system does not say.
+std::vector<int> descriptors();
+
+// The files and folders that a process of ours has open.
+std::vector<std::string> open_files_of(pid_t pid);
+
+// From now on SIGKILL comes when the thread that forked the caller ends. Linux; elsewhere it does
+// nothing, and a child of a test that was killed lives on.
+void end_with_parent();
+
+// Ends what a child that was killed had started as a Child, where the system did not end it.
+void end_orphan(pid_t pid);
+
+// Does nothing until a signal ends it.
+inline int pause_for_ever() {
+  for (;;) ::pause();
 }
 
-// Field 22, or "".
-inline std::string start_token_of(pid_t pid) {
-  const auto fields = stat_fields(pid);
-  return fields.size() > 19 ? fields[19] : std::string();
-}
-
-// Field 3, or 0.
-inline char state_of(pid_t pid) {
-  const auto fields = stat_fields(pid);
-  return fields.empty() ? '\0' : fields[0][0];
-}
-
-// Whether it has exited, all its threads (a sanitizer's too), and is not reaped. (Fields 3 and 20.)
-inline bool is_zombie(pid_t pid) {
-  const auto fields = stat_fields(pid);
-  return fields.size() > 17 && fields[0] == "Z" && std::stoi(fields[17]) <= 1;
-}
-
-// One child process. The destructor kills and reaps it. A child also gets SIGKILL when the thread
-// that started it ends, so start children from a thread that outlives them.
+// One child process. The destructor kills and reaps it. On Linux a child also gets SIGKILL when the
+// thread that started it ends, so start children from a thread that outlives them.
 class Child {
  public:
   Child() = default;
@@ -97,7 +89,7 @@ class Child {
     const pid_t parent = ::getpid();
     const pid_t pid = ::fork();
     if (pid == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      end_with_parent();
       // It may have been killed before that was set. 0: it is outside of our pid namespace.
       const pid_t now = ::getppid();
       if (now != parent && now != 0) ::_exit(1);
@@ -110,7 +102,7 @@ class Child {
   // Executes a program (looked up in PATH); returns once it was executed.
   static Child exec(const std::vector<std::string>& argv) {
     int ready[2];
-    if (::pipe2(ready, O_CLOEXEC) != 0) fail("pipe2");
+    if (core::open_pipe(ready) != 0) fail("pipe");
     std::vector<char*> arguments;
     for (const auto& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
@@ -181,20 +173,12 @@ class Child {
 };
 
 // How many descriptors this process holds.
-inline std::size_t open_descriptors() {
-  std::size_t count = 0;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it("/proc/self/fd", error), end; it != end; ++it) {
-    ++count;
-  }
-  return count;
-}
+inline std::size_t open_descriptors() { return descriptors().size(); }
 
 // Gives up root, groups included, for good: in a child of a test. False: it was not allowed.
 inline bool become_nobody() {
   constexpr gid_t kNobody = 65534;
-  return ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
-         ::setresuid(kNobody, kNobody, kNobody) == 0;
+  return ::setgroups(0, nullptr) == 0 && ::setgid(kNobody) == 0 && ::setuid(kNobody) == 0;
 }
 
 // A pid that no process held a moment ago: that of a child that was reaped.

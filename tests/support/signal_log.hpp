@@ -1,6 +1,7 @@
 // A target that writes down every signal it gets.
 #pragma once
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 

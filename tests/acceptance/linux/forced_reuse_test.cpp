@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-#include "support/forced_pid.hpp"
+#include "support/forced_pid_linux.hpp"
 #include "support/process.hpp"
 #include "support/rig.hpp"
 

@@ -8,9 +8,10 @@
 #include <thread>
 
 #include "support/family.hpp"
-#include "support/forced_pid.hpp"
+#include "support/forced_pid_linux.hpp"
 #include "support/rig.hpp"
 #include "support/signal_log.hpp"
+#include "support/stat_fields_linux.hpp"
 
 namespace rollcall {
 namespace {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "support/forced_pid.hpp"
+#include "support/forced_pid_linux.hpp"
 #include "support/process.hpp"
 #include "support/rig.hpp"
 

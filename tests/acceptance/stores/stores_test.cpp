@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "regtool/regtool_fixture.hpp"
-#include "support/forced_pid.hpp"
+#include "support/forced_pid_linux.hpp"
 
 namespace rollcall::regtool {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "backend_support.hpp"
-#include "support/forced_pid.hpp"
+#include "support/forced_pid_linux.hpp"
 
 namespace rollcall::testing {
 namespace {

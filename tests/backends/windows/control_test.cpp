@@ -20,10 +20,10 @@ struct HostJudge {
   rollcall_observation seen = {};
 
   static HostJudge of_token(std::string token) {
-    return {[token](const rollcall_observation& seen) -> std::uint32_t {
-      if (seen.presence == ROLLCALL_PRESENCE_UNREADABLE) return ROLLCALL_JUDGE_UNVERIFIED;
-      if (seen.presence != ROLLCALL_PRESENCE_PRESENT) return ROLLCALL_JUDGE_GONE;
-      return token_of(seen) == token ? ROLLCALL_JUDGE_ALIVE : ROLLCALL_JUDGE_GONE;
+    return {[token](const rollcall_observation& told) -> std::uint32_t {
+      if (told.presence == ROLLCALL_PRESENCE_UNREADABLE) return ROLLCALL_JUDGE_UNVERIFIED;
+      if (told.presence != ROLLCALL_PRESENCE_PRESENT) return ROLLCALL_JUDGE_GONE;
+      return token_of(told) == token ? ROLLCALL_JUDGE_ALIVE : ROLLCALL_JUDGE_GONE;
     }};
   }
   static HostJudge always(std::uint32_t answer) {

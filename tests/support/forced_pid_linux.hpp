@@ -2,9 +2,11 @@
 // user namespace that owns the pid namespace: root has it, or anybody inside `in_pid_namespace`.
 #pragma once
 
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include <cstdint>
@@ -36,11 +38,6 @@ inline pid_t fork_with_pid(pid_t pid, int (*body)()) {
     ::_exit(body());
   }
   return static_cast<pid_t>(result);
-}
-
-// Does nothing until a signal ends it.
-inline int pause_for_ever() {
-  for (;;) ::pause();
 }
 
 // Starts a process that holds the given pid and waits; an empty Child (pid -1) where it cannot be.
