@@ -176,9 +176,12 @@ Result<std::optional<Handle>> open_dir(const std::string& path, std::uint64_t ow
   return checked(code, std::move(dir), path, owner, wide);
 }
 
-// Below the current directory, where `path` is not absolute; as it is where that cannot be told.
+// Below the current directory, where `path` is not absolute. As it is where that cannot be told,
+// and where it begins with two separators: devices are there, nothing of the current directory's.
 std::string absolute(const std::string& path) {
+  const auto is_separator = [](char c) { return c == '\\' || c == '/'; };
   if (is_absolute_path(path)) return path;
+  if (path.size() >= 2 && is_separator(path[0]) && is_separator(path[1])) return path;
   std::error_code failed;
   const auto whole =
       std::filesystem::absolute(std::u8string(path.begin(), path.end()), failed).u8string();

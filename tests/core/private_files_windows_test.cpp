@@ -375,6 +375,14 @@ TEST(PrivateDirOfAnyone, OpensARelativePath) {
   EXPECT_TRUE(*dir);
 }
 
+// What GetFullPathNameW makes of CON and its like is below it.
+TEST(PrivateDirOfAnyone, IsNoPlaceOfDevices) {
+  for (const char* path : {"\\\\.\\", "//./", "\\\\?\\", "\\\\.\\pipe\\"}) {
+    const auto dir = PrivateDir::open_any(path, PrivateDir::Links::kFollow);
+    EXPECT_FALSE(dir) << path;
+  }
+}
+
 TEST(PrivateDirOfAnyone, IsNoFileAndNothing) {
   const TempDir temp;
   const auto file = temp.write("f", "x");
