@@ -1,8 +1,5 @@
 #include "receipts/receipt_rules.hpp"
 
-#include <filesystem>
-#include <system_error>
-
 #include <fmt/format.h>
 
 #include "core/text.hpp"
@@ -20,15 +17,6 @@ Status check_name(std::string_view key, std::string_view value) {
   if (!text::is_utf8(value))
     return fail(ErrorCode::kInvalid, fmt::format("`{}` is not UTF-8", key));
   return {};
-}
-
-std::filesystem::path path_of(const std::string& utf8) {
-  return std::filesystem::path(std::u8string(utf8.begin(), utf8.end()));
-}
-
-std::string text_of(const std::filesystem::path& path) {
-  const std::u8string text = path.u8string();
-  return {text.begin(), text.end()};
 }
 
 }  // namespace
@@ -50,16 +38,6 @@ Status check_receipt(const Receipt& receipt) {
                 "`token` is empty or holds what no token may (visible ASCII only)");
   }
   return check_base_url(receipt.base_url);
-}
-
-std::string canonical_workspace(const std::string& workspace) {
-  try {
-    std::error_code error;
-    const auto canonical = std::filesystem::canonical(path_of(workspace), error);
-    return error ? workspace : text_of(canonical);
-  } catch (const std::system_error&) {
-    return workspace;  // Windows: it is not UTF-8
-  }
 }
 
 bool is_same_source(const ReceiptSource& recorded, const ReceiptSource& named,
