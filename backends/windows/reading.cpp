@@ -46,6 +46,8 @@ Code read_start(const System& system, const Pin& pin, const rollcall_ask& ask,
 void open_pin(const System& system, std::int64_t pid, std::uint32_t access, Pin& pin) {
   Handle handle = nullptr;
   pin.error = system.open_process(access, static_cast<std::uint32_t>(pid), handle);
+  // A failure without an error is one all the same.
+  if (pin.error == 0 && handle == nullptr) pin.error = kGeneralFailure;
   pin.other = false;
   if (pin.error != 0) return;
   pin.handle.reset(handle);

@@ -19,6 +19,7 @@ using Handle = void*;
 using Code = std::uint32_t;
 inline constexpr Code kAccessDenied = 5;       // ERROR_ACCESS_DENIED
 inline constexpr Code kFileNotFound = 2;       // ERROR_FILE_NOT_FOUND
+inline constexpr Code kGeneralFailure = 31;    // ERROR_GEN_FAILURE
 inline constexpr Code kInvalidParameter = 87;  // ERROR_INVALID_PARAMETER
 inline constexpr Code kPartialCopy = 299;      // ERROR_PARTIAL_COPY
 inline constexpr Code kNoAccess = 998;         // ERROR_NOACCESS

@@ -19,6 +19,7 @@ static_assert(kMayTerminate == PROCESS_TERMINATE && kMayReadMemory == PROCESS_VM
 static_assert(kMayQuery == PROCESS_QUERY_LIMITED_INFORMATION && kMayWait == SYNCHRONIZE);
 static_assert(kAccessDenied == ERROR_ACCESS_DENIED && kFileNotFound == ERROR_FILE_NOT_FOUND);
 static_assert(kInvalidParameter == ERROR_INVALID_PARAMETER);
+static_assert(kGeneralFailure == ERROR_GEN_FAILURE);
 static_assert(kPartialCopy == ERROR_PARTIAL_COPY && kNoAccess == ERROR_NOACCESS);
 
 // Structures of ntdll that no header names as Microsoft's own do.

@@ -71,6 +71,18 @@ TEST_F(Observe, TakesNoOtherErrorForAbsence) {
   }
 }
 
+TEST_F(Observe, CannotTellWhereTheOpeningFailsWithoutAnError) {
+  windows_backend::System table = windows.table();
+  table.open_process = [](std::uint32_t, std::uint32_t, windows_backend::Handle& out) {
+    out = nullptr;
+    return Code{0};
+  };
+  Probe opens_nothing(table);
+  const auto seen = observe(opens_nothing, 4240);
+  EXPECT_EQ(seen.presence, ROLLCALL_PRESENCE_UNREADABLE);
+  EXPECT_NE(seen.os_code, 0);
+}
+
 // OpenProcess(4243) opens 4240.
 TEST_F(Observe, FindsAbsentANumberThatOpensAnother) {
   windows.processes[4240] = {};
