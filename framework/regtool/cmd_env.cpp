@@ -4,6 +4,7 @@
 
 #include "regtool/commands.hpp"
 #include "regtool/json.hpp"
+#include "regtool/variable_name.hpp"
 #include "rollcall/process_details.hpp"
 
 namespace rollcall::regtool {
@@ -45,7 +46,7 @@ void write_text(Output& out, const Environment& environment, const EnvCommand& c
 
 void keep_only(Environment& environment, const std::string& name) {
   std::erase_if(environment.variables,
-                [&](const Variable& variable) { return variable.name != name; });
+                [&](const Variable& variable) { return !is_same_variable(variable.name, name); });
 }
 
 }  // namespace

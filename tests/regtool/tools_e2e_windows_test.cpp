@@ -125,6 +125,16 @@ TEST_F(Tools, KnowsNoOtherUsersHomes) {
   EXPECT_EQ(string_at(parse_json(ran.out), "error.code"), "capability_unavailable");
 }
 
+TEST_F(Tools, FindsAVariableInLettersOfAnyCase) {
+  set("Rollcall_Case", "here");
+  Child child = Child::sleeper();
+  set("Rollcall_Case", std::nullopt);
+  put_record_of("s-1", child);
+  EXPECT_EQ(run({"env", "s-1", "Rollcall_Case"}).out, "here\n");
+  EXPECT_EQ(run({"env", "s-1", "ROLLCALL_CASE"}).out, "here\n");
+  EXPECT_EQ(run({"env", "s-1", "ROLLCALL_CAS"}).code, 1U);
+}
+
 TEST_F(Tools, HasNoTerminalsAndSaysSo) {
   Child child = Child::sleeper();
   put_record_of("s-1", child);
