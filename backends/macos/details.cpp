@@ -106,8 +106,10 @@ Status read_directory(const System& system, std::int64_t pid, Detail& out) {
 
 Status read_basics(const System& system, std::int64_t pid, std::uint32_t what, Detail& out) {
   Reading reading = read_process(system, pid);
-  // A zombie has a name and a parent still.
-  if (reading.outcome != Reading::Outcome::kRead) return look(system, pid, reading);
+  // A zombie has a name and a parent still. What fails is read once more, for its reason.
+  if (reading.outcome != Reading::Outcome::kRead) {
+    if (auto status = look(system, pid, reading); !status.ok()) return status;
+  }
   Text<48> text;
   if (what == ROLLCALL_READ_NAME) {
     text << short_name(reading.info);

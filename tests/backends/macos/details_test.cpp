@@ -62,6 +62,14 @@ TEST_P(MacDetails, AProcessThatMayNotBeReadIsDenied) {
   }
 }
 
+// A success would mean that it has no parent.
+TEST_P(MacDetails, AReadingThatFailedOnceIsNoEmptyAnswer) {
+  mac.refuse_nth["proc_pidinfo"] = {1, EIO};
+  const auto answer = read(backend, 77, ROLLCALL_READ_PARENT);
+  EXPECT_EQ(answer.code, ROLLCALL_OK);
+  EXPECT_EQ(answer.bytes, "50");
+}
+
 TEST_P(MacDetails, ABoundThatMakesNoSenseIsAnError) {
   mac.argument_limit = 0;
   EXPECT_EQ(read(backend, 77, ROLLCALL_READ_COMMAND).code, ROLLCALL_E_CORRUPT);
