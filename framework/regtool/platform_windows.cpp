@@ -223,8 +223,9 @@ std::optional<std::string> environment(const char* name) {
   });
   if (value.empty() && ::GetLastError() == ERROR_ENVVAR_NOT_FOUND) return std::nullopt;
   auto text = narrow(value);
-  if (!text) return std::nullopt;
-  return std::move(*text);
+  // What is no text is not unset, or something else would take its place: it is given as what no
+  // path and no number can be (no UTF-8).
+  return text ? std::move(*text) : core::narrow_lossy(value) + '\xFF';
 }
 
 std::uint64_t effective_uid() {

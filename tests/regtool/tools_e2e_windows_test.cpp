@@ -170,6 +170,18 @@ TEST_F(Tools, RefusesAHomeThatIsNotAbsolute) {
   }
 }
 
+TEST_F(Tools, TakesNoOtherHomeForOneThatIsNoText) {
+  put_record_of("s-1", Child::sleeper());
+  set("USERPROFILE", testing::utf8(dir_.path()));
+  std::filesystem::rename(dir_ / "home", dir_ / ".rollcall");
+  const std::wstring half = (dir_ / "home").wstring() + L'\xD800';
+  ::SetEnvironmentVariableW(L"ROLLCALL_HOME", half.c_str());
+  const Ran ran = run({"prune", "--json"});
+  EXPECT_EQ(ran.code, 5U) << ran.out;
+  EXPECT_EQ(string_at(parse_json(ran.out), "schema"), "rollcall.error/1");
+  EXPECT_TRUE(std::filesystem::exists(dir_ / ".rollcall/running/s-1.json"));
+}
+
 TEST_F(Tools, WritesPlainTextOffAConsole) {
   set("NO_COLOR", std::nullopt);
   set("TERM", std::string("xterm-256color"));
