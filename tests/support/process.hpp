@@ -181,6 +181,17 @@ inline bool become_nobody() {
   return ::setgroups(0, nullptr) == 0 && ::setgid(kNobody) == 0 && ::setuid(kNobody) == 0;
 }
 
+// Why a test is skipped where is_open_to_others() is false.
+inline constexpr const char* kClosedBuild = "the build's folder is closed to others";
+
+// Whether another user reaches the file or folder `path`: not where the build is below a closed
+// folder, as a home often is. For tests that run as root.
+inline bool is_open_to_others(const std::string& path) {
+  Child nobody = Child::run(
+      [&] { return become_nobody() && ::access(path.c_str(), R_OK | X_OK) == 0 ? 0 : 1; });
+  return nobody.wait() == 0;
+}
+
 // A pid that no process held a moment ago: that of a child that was reaped.
 inline pid_t free_pid() {
   Child child = Child::run([] { return 0; });

@@ -109,6 +109,7 @@ TEST_F(Targets, StopRefusesOursInitAndLeavesThem) {
 
 TEST_F(Targets, StopNamesThePermissionThatIsMissing) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to have a process that is another user's";
+  if (!testing::is_open_to_others(test::kPluginDir)) GTEST_SKIP() << testing::kClosedBuild;
   Child target = Child::sleeper();
   const pid_t pid = target.pid();
   Child user = Child::run([pid]() -> int {
