@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <thread>
+#include <utility>
+
+#include "plugin/detached_thread.hpp"
 
 namespace rollcall::loader {
 namespace {
@@ -48,13 +50,13 @@ bool run_watched(std::function<void()> body, std::int64_t deadline_ns,
                  const std::function<bool()>& cancelled) {
   auto run = std::make_shared<Run>();
   run->body = std::move(body);
-  std::thread([run] {
+  start_detached([run] {
     run->body();
     run->body = nullptr;  // what it owns goes with the run, not with who waits longest
     const std::lock_guard lock(run->mutex);
     run->done = true;
     run->changed.notify_all();
-  }).detach();
+  });
   std::unique_lock lock(run->mutex);
   const auto done = [&] { return run->done; };
   if (!cancelled) return wait_until(run->changed, lock, deadline_ns, done);

@@ -2,8 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <memory>
+#include <thread>
 
+#include "plugin/detached_thread.hpp"
 #include "plugin/load.hpp"
 #include "plugin/support.hpp"
 
@@ -90,6 +94,18 @@ TEST(Hang, InOnePluginLeavesAnotherAlone) {
   ASSERT_TRUE(good) << good.error().message;
   ASSERT_TRUE((*good)->observe({&ask, 1}, {&out, 1}, {}));
   EXPECT_EQ(out.presence, Presence::kAbsent);
+}
+
+TEST(DetachedThread, RunsEachOfManyThatAreStartedAndLeft) {
+  constexpr int kThreads = 301;
+  const auto ran = std::make_shared<std::atomic<int>>(0);
+  for (int i = 1; i <= kThreads; ++i) {
+    loader::start_detached([ran] { ++*ran; });
+    if (i % 3 == 0) continue;  // the next one starts beside it
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (*ran < i && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    ASSERT_EQ(*ran, i);
+  }
 }
 
 }  // namespace
