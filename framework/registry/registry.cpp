@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "core/rfc3339.hpp"
@@ -56,7 +57,14 @@ PrunedEntry pruned_entry(const SessionView& view, const Here& here) {
           reason_text(view.process, view.record.process, view.read, here), view};
 }
 
+// Where the store's lock is held by somebody else, it is waited for once and not once for each
+// record.
+void remember_wait(const Error& error, std::optional<Error>& waited) {
+  if (error.code == ErrorCode::kTimeout) waited = error;
+}
+
 void remove_gone_sessions(const Registry::Impl& impl, Sweep& sweep, const Call& call) {
+  std::optional<Error> waited;
   std::vector<SessionView> kept;
   kept.reserve(sweep.sessions.size());
   for (SessionView& view : sweep.sessions) {
@@ -64,7 +72,9 @@ void remove_gone_sessions(const Registry::Impl& impl, Sweep& sweep, const Call& 
       kept.push_back(std::move(view));
       continue;
     }
-    const Result<bool> removed = impl.remove_gone(view, sweep.here, call);
+    const Result<bool> removed =
+        waited ? Result<bool>(tl::unexpected(*waited)) : impl.remove_gone(view, sweep.here, call);
+    if (!removed) remember_wait(removed.error(), waited);
     if (removed && *removed) {
       sweep.pruned.push_back(pruned_entry(view, sweep.here));
     } else if (removed) {
@@ -79,9 +89,12 @@ void remove_gone_sessions(const Registry::Impl& impl, Sweep& sweep, const Call& 
 }
 
 void quarantine_non_records(FileStore& files, Sweep& sweep, const Call& call) {
+  std::optional<Error> waited;
   for (const UnreadableEntry& entry : sweep.unreadable) {
     if (!entry.is_record_problem) continue;
-    const auto report = files.quarantine(entry.stored, entry.problem, call);
+    const auto report = waited ? Result<QuarantineReport>(tl::unexpected(*waited))
+                               : files.quarantine(entry.stored, entry.problem, call);
+    if (!report) remember_wait(report.error(), waited);
     if (!report) {
       sweep.warnings.push_back(
           fmt::format("{} was left where it is: {}", entry.file, report.error().message));

@@ -43,6 +43,16 @@ class ForgettingStore : public MemoryStore {
   }
 };
 
+// A store whose lock somebody else holds.
+class LockedStore : public MemoryStore {
+ public:
+  [[nodiscard]] Status remove_if(std::string_view, std::string_view, const Call&) override {
+    ++waits;
+    return fail(ErrorCode::kTimeout, "another process holds the lock");
+  }
+  int waits = 0;
+};
+
 // A door that names the session to whoever is let in, and keeps what it was given.
 class NamingDoor : public DoorProber {
  public:
@@ -214,6 +224,22 @@ TEST_F(RegistrySweep, LeavesTheSuccessorsRecordWhereItStands) {
   EXPECT_TRUE(sweep->pruned.empty());
   EXPECT_TRUE(sweep->warnings.empty());
   EXPECT_TRUE(kept("s"));
+}
+
+TEST_F(RegistrySweep, WaitsOnceForAHeldLockAndNotOnceForEachRecord) {
+  const auto locked = std::make_shared<LockedStore>();
+  store = locked;
+  open();
+  for (const char* const id : {"a", "b", "c"}) keep(record(id));
+  probe->answer(kPid, {absent(kPid)});
+  SweepOptions options;
+  options.prune = true;
+  const auto sweep = registry->sweep(options, {});
+  ASSERT_TRUE(sweep) << sweep.error().message;
+  EXPECT_EQ(locked->waits, 1);
+  EXPECT_TRUE(sweep->pruned.empty());
+  EXPECT_EQ(sweep->sessions.size(), 3u);
+  EXPECT_EQ(sweep->warnings.size(), 3u) << "each record that was left is told of";
 }
 
 TEST_F(RegistrySweep, RemovesNothingOfAForeignStore) {
