@@ -137,11 +137,12 @@ ReceiptResult<ReceiptList> Receipts::list(const Call& call) {
   auto found = impl_->read_all(call);
   if (!found) return io_problem(found.error());
   ReceiptList list = std::move(found->list);
+  receipts::Removal removal{list.warnings, {}};
   for (auto& entry : found->entries) {
     ReceiptView view = receipts::view_of(entry);
     const bool gone = view.state == ProcessState::kGone;
-    const bool removed = gone && impl_->options().prune &&
-                         impl_->remove_gone(entry, found->here, list.warnings, call);
+    const bool removed =
+        gone && impl_->options().prune && impl_->remove_gone(entry, found->here, removal, call);
     view = receipts::view_of(entry);
     (removed ? list.pruned : list.receipts).push_back(std::move(view));
   }
@@ -217,7 +218,8 @@ ReceiptResult<ResolvedReceipt> Receipts::resolve(std::string_view endpoint,
   if (entry.process.state == ProcessState::kGone) {
     std::vector<std::string> ignored;
     if (impl_->options().prune) {
-      static_cast<void>(impl_->remove_gone(entry, *here, ignored, call));
+      receipts::Removal removal{ignored, {}};
+      static_cast<void>(impl_->remove_gone(entry, *here, removal, call));
     }
     return problem(ReceiptProblem::kNotLive, ErrorCode::kNotFound,
                    fmt::format("{} is not live: {}", endpoint, entry.reason));
@@ -246,9 +248,10 @@ ReceiptResult<ReceiptList> Receipts::clean_up(bool dry_run, const Call& call) {
   auto found = impl_->read_all(call);
   if (!found) return io_problem(found.error());
   ReceiptList list = std::move(found->list);
+  receipts::Removal removal{list.warnings, {}};
   for (auto& entry : found->entries) {
     bool gone = entry.process.state == ProcessState::kGone;
-    if (gone && !dry_run) gone = impl_->remove_gone(entry, found->here, list.warnings, call);
+    if (gone && !dry_run) gone = impl_->remove_gone(entry, found->here, removal, call);
     (gone ? list.pruned : list.receipts).push_back(receipts::view_of(entry));
   }
   impl_->quarantine(list, dry_run, call);

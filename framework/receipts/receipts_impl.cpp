@@ -95,8 +95,14 @@ Result<Receipts::Impl::Found> Receipts::Impl::read_all(const Call& call) const {
 }
 
 bool Receipts::Impl::remove_gone(receipts::Entry& entry, const Here& here,
-                                 std::vector<std::string>& warnings, const Call& call) const {
+                                 receipts::Removal& removal, const Call& call) const {
   if (options_.files->read_only()) return false;
+  const auto left = [&](const Error& why) {
+    removal.warnings.push_back(fmt::format("{} is gone and was not removed: {}",
+                                           format_endpoint(entry.stored.name), why.message));
+    return false;
+  };
+  if (removal.waited) return left(*removal.waited);
   const ProcessIdentity& process = entry.receipt.process;
   const auto again = judge_process(*options_.probe, process, here, call);
   if (again) {
@@ -108,11 +114,9 @@ bool Receipts::Impl::remove_gone(receipts::Entry& entry, const Here& here,
       again ? options_.files->remove_if(entry.stored.name, entry.stored.version, call)
             : Status(tl::unexpected(again.error()));
   if (removed) return true;
-  if (!is_benign(removed.error())) {
-    warnings.push_back(fmt::format("{} is gone and was not removed: {}",
-                                   format_endpoint(entry.stored.name), removed.error().message));
-  }
-  return false;
+  if (is_benign(removed.error())) return false;
+  if (removed.error().code == ErrorCode::kTimeout) removal.waited = removed.error();
+  return left(removed.error());
 }
 
 Result<bool> Receipts::Impl::forget(const std::string& id, const Call& call) const {
@@ -129,15 +133,19 @@ Result<bool> Receipts::Impl::forget(const std::string& id, const Call& call) con
 }
 
 void Receipts::Impl::quarantine(ReceiptList& list, bool dry_run, const Call& call) const {
+  std::optional<Error> waited;  // as of Removal
   for (const BrokenReceipt& broken : list.broken) {
     if (!broken.is_receipt_problem) continue;
     Result<bool> moved = false;
-    if (dry_run) {
+    if (waited) {
+      moved = tl::unexpected(*waited);
+    } else if (dry_run) {
       moved = options_.files->would_quarantine(broken.stored, broken.problem);
     } else if (auto report = options_.files->quarantine(broken.stored, broken.problem, call)) {
       moved = !report->moved_to.empty();
     } else {
       moved = tl::unexpected(report.error());
+      if (report.error().code == ErrorCode::kTimeout) waited = report.error();
     }
     if (!moved) {
       list.warnings.push_back(

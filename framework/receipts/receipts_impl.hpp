@@ -1,6 +1,7 @@
 // The inside of Receipts: reading all or one, judging, removing.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,6 +19,13 @@ struct Entry {
   StoredRecord stored;
   Classification process;
   std::string reason;  // empty when Alive
+};
+
+// What the removals of one call share. A lock that somebody else holds is waited for once: then
+// `waited` says so, and nothing more is tried.
+struct Removal {
+  std::vector<std::string>& warnings;
+  std::optional<Error> waited;
 };
 
 [[nodiscard]] ReceiptView view_of(const Entry& entry);
@@ -44,9 +52,9 @@ class Receipts::Impl {
   [[nodiscard]] Result<Found> read_all(const Call& call) const;
 
   // Reads once more, and removes the receipt only where the new reading too says Gone. False: it
-  // stays, and where that is no matter of course `warnings` says why.
+  // stays, and where that is no matter of course `removal.warnings` says why.
   [[nodiscard]] bool remove_gone(receipts::Entry& entry, const Here& here,
-                                 std::vector<std::string>& warnings, const Call& call) const;
+                                 receipts::Removal& removal, const Call& call) const;
 
   // Whether there was one.
   [[nodiscard]] Result<bool> forget(const std::string& id, const Call& call) const;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "receipts/receipts_fixture.hpp"
@@ -227,6 +228,30 @@ TEST_F(ReceiptsTest, CleaningUpMovesAsideWhatIsNoReceiptAndOldAndSaysSoBefore) {
   EXPECT_FALSE(std::filesystem::exists(live() / ".w~0011223344556677.tmp"));
   EXPECT_EQ(names_in(home.path() / "quarantine").size(), 1U);
   EXPECT_TRUE(std::filesystem::exists(live() / (std::string(32, '2') + ".json")));
+}
+
+TEST_F(ReceiptsTest, AHeldLockIsWaitedForOnceAndNotOnceForEachReceipt) {
+  auto first = add("rt_1", 4242);
+  auto second = add("rt_2", 4243);
+  open(true, [](FileStore::Options& options) { options.lock_timeout_ms = 0; });
+  for (const std::int64_t pid : {4242, 4243}) {
+    // The third reading is the test's own, if the one before the removal was taken.
+    probe->answer(pid, {absent(pid), absent(pid), present(pid, "77")});
+  }
+  std::optional lock(home.hold_lock());
+  const auto list = receipts->list({});
+  ASSERT_TRUE(list);
+  EXPECT_EQ(list->receipts.size(), 2U);
+  EXPECT_EQ(list->warnings.size(), 2U) << "each receipt that was left is told of";
+  int tried = 0;
+  for (const std::int64_t pid : {4242, 4243}) {
+    const Ask ask{pid, 0};
+    Observation read;
+    ASSERT_TRUE(probe->observe({&ask, 1}, {&read, 1}, {}));
+    tried += read.presence == Presence::kPresent ? 1 : 0;
+  }
+  EXPECT_EQ(tried, 1);
+  lock.reset();
 }
 
 TEST_F(ReceiptsTest, AReadOnlyHomeIsReadAndNotPruned) {
