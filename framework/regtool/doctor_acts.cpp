@@ -49,9 +49,9 @@ std::vector<ActSupport> act_support(ProcessProbe& probe, ProcessControl* control
   all.push_back({"wait", control != nullptr, why});
   all.push_back(support_of("env", probe.read(own_pid, ReadWhat::kEnvironment, {})));
   all.push_back(support_of("tree", probe.list({})));
-  for (const char* act : {"terminal", "type"}) {
-    all.push_back(support_of(act, probe.read(own_pid, ReadWhat::kUsers, {})));
-  }
+  const auto users = probe.read(own_pid, ReadWhat::kUsers, {});
+  all.push_back(support_of("terminal", users));
+  all.push_back(support_of("type", users));
   return all;
 }
 
